@@ -1,0 +1,3 @@
+"""Matproof puts agents that claim to do computational materials science to the proof."""
+
+__version__ = "0.1.0"

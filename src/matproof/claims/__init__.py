@@ -1,0 +1,1 @@
+"""What a claim is: its models, its package on disk, its checks and importers. Stands on `core` alone."""

@@ -1,0 +1,1 @@
+"""What people configure: the campaign, agent settings, judges, providers and prices."""

@@ -1,0 +1,65 @@
+"""Agent settings (`config/settings/*.yaml`) and judges (`config/judges/*.yaml`)."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from matproof.config.base import HandWritten
+
+
+class Limits(HandWritten):
+    """What one run may spend. Null is unlimited."""
+
+    requests: int | None = Field(default=None, gt=0)
+    """Model requests."""
+    tokens: int | None = Field(default=None, gt=0)
+    """Input and output tokens together."""
+    cost_usd: float | None = Field(default=None, gt=0)
+    """US dollars by our own price table."""
+    walltime_h: float | None = Field(default=None, gt=0)
+    """Hours; the claim's own limit holds where it is shorter."""
+
+
+class Answers(HandWritten):
+    """Who answers: a model of the table, or a script in its place."""
+
+    model: str
+    """A name in models.yaml; for a scripted setting, the name that the client is told."""
+    script: str | None = None
+    """Path of a script that answers in place of a provider; `{claim}` stands for the claim's directory name."""
+    effort: Literal["low", "medium", "high"] | None = None
+    """Reasoning effort, where the model takes one."""
+    limits: Limits = Limits()
+    """What one run may spend."""
+
+    @property
+    def scripted(self) -> bool:
+        """Whether a script answers."""
+        return self.script is not None
+
+
+class Setting(Answers):
+    """One agent setting."""
+
+    agent: Literal["orchestrated"]
+    """Which agent."""
+    policy: str = "sandbox/agent.yaml"
+    """Isolation policy."""
+    step_attempts: int = Field(default=3, ge=1, le=10)
+    """Tries of one step before it counts as failed."""
+
+
+class Judge(HandWritten):
+    """One judge: `checks` compares by program, `agent` browses the run with a model."""
+
+    kind: Literal["checks", "agent"]
+    answers: Answers | None = None
+    """Who answers, for `agent`."""
+    policy: str = "sandbox/judge.yaml"
+    """Isolation policy."""
+
+    @model_validator(mode="after")
+    def _agent_needs_a_model(self) -> Self:
+        if (self.kind == "agent") != (self.answers is not None):
+            raise ValueError("a judge of kind agent has `answers`, one of kind checks has none")
+        return self

@@ -1,0 +1,160 @@
+"""Where every station's files are, below the results directory. No other module joins these names.
+
+results/
+  claims/<claim>/{paper.md, package/{manifest.json, agent/, judge/}}
+  runs/<claim>/<setting>/<repeat>/{run.json, evaluations/<judge>.json, attempts/<nnn>/{run.json, trace.jsonl,
+      exchanges.jsonl, orchestration.json, artifacts/, steps/, evaluations/<judge>/}}
+  tables/, report/
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPlace:
+    """Files of one claim, made by `parse` and `package`."""
+
+    root: Path
+
+    @property
+    def paper(self) -> Path:
+        """Parsed paper with links to released code removed."""
+        return self.root / "paper.md"
+
+    @property
+    def package(self) -> Path:
+        """Directory of both payloads."""
+        return self.root / "package"
+
+    @property
+    def manifest(self) -> Path:
+        """Manifest of both payloads."""
+        return self.package / "manifest.json"
+
+    @property
+    def agent_payload(self) -> Path:
+        """Links to what the agent sees."""
+        return self.package / "agent"
+
+    @property
+    def judge_payload(self) -> Path:
+        """Links to what only the judge sees."""
+        return self.package / "judge"
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptPlace:
+    """Files of one attempt; never changed after it ended."""
+
+    root: Path
+
+    @property
+    def run_json(self) -> Path:
+        """The attempt's own result."""
+        return self.root / "run.json"
+
+    @property
+    def artifacts(self) -> Path:
+        """The one directory that the agent could write."""
+        return self.root / "artifacts"
+
+    @property
+    def analysis_result(self) -> Path:
+        """The agent's findings."""
+        return self.artifacts / "analysis_result.json"
+
+    @property
+    def trace(self) -> Path:
+        """Events of the run."""
+        return self.root / "trace.jsonl"
+
+    @property
+    def exchanges(self) -> Path:
+        """The gateway's own record."""
+        return self.root / "exchanges.jsonl"
+
+    @property
+    def orchestration(self) -> Path:
+        """Plan, decisions and steps of the orchestrated agent."""
+        return self.root / "orchestration.json"
+
+    @property
+    def steps(self) -> Path:
+        """Logs of the steps."""
+        return self.root / "steps"
+
+    @property
+    def payload(self) -> Path:
+        """Dereferenced copy of the agent's payload, read-only inside the sandbox."""
+        return self.root / "payload"
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """Files of one run: a claim under a setting, once."""
+
+    root: Path
+
+    @property
+    def run_json(self) -> Path:
+        """Result of the newest complete attempt."""
+        return self.root / "run.json"
+
+    @property
+    def owner(self) -> Path:
+        """Who works here now: exclusive."""
+        return self.root / "owner.json"
+
+    @property
+    def attempts(self) -> Path:
+        """All attempts, none ever deleted."""
+        return self.root / "attempts"
+
+    @property
+    def evaluations(self) -> Path:
+        """One file a judge."""
+        return self.root / "evaluations"
+
+    def attempt(self, number: int) -> AttemptPlace:
+        """Attempt `number`, counted from one."""
+        return AttemptPlace(self.attempts / f"{number:03d}")
+
+    def evaluation(self, judge: str) -> Path:
+        """The record of one judge."""
+        return self.evaluations / f"{judge}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results directory."""
+
+    root: Path
+
+    @property
+    def tables(self) -> Path:
+        """Parquet tables and leaderboard."""
+        return self.root / "tables"
+
+    @property
+    def report(self) -> Path:
+        """The static site."""
+        return self.root / "report"
+
+    @property
+    def runs(self) -> Path:
+        """All runs."""
+        return self.root / "runs"
+
+    @property
+    def paper_cache(self) -> Path:
+        """Parsed papers by content hash."""
+        return self.root / "cache" / "papers"
+
+    def claim(self, claim: str) -> ClaimPlace:
+        """Files of one claim."""
+        return ClaimPlace(self.root / "claims" / claim)
+
+    def run(self, claim: str, setting: str, repeat: int | str) -> RunPlace:
+        """Files of one run."""
+        return RunPlace(self.runs / claim / setting / str(repeat))
