@@ -1,0 +1,71 @@
+"""The plan: what a planning session answers, and everything that can be wrong with it."""
+
+from graphlib import CycleError, TopologicalSorter
+from pathlib import PurePosixPath
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+StepId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+
+
+class PlannedStep(BaseModel):
+    """One step: a command that program code runs, without a model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    id: StepId
+    """Lower-case identifier, unique in the plan."""
+    purpose: str = Field(min_length=1, max_length=500)
+    """What the step does."""
+    proves: str = Field(min_length=1, max_length=500)
+    """Which part of the claim its result speaks to, or what it prepares."""
+    command: str = Field(min_length=1, max_length=4000)
+    """Command line for bash, run in `workdir`."""
+    workdir: str = Field(default=".", max_length=300)
+    """Directory below the artifact directory, relative to it."""
+    depends_on: list[StepId] = []
+    """Steps that must have succeeded before."""
+    timeout_s: int = Field(gt=0, le=72 * 3600)
+    """Longest run time, in seconds."""
+    outputs: list[str] = []
+    """Files the step must leave, relative to the artifact directory."""
+    cpus: int = Field(default=1, ge=1)
+    """Cores it uses."""
+
+    @model_validator(mode="after")
+    def _stays_inside(self) -> Self:
+        for name in (self.workdir, *self.outputs):
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts:
+                raise ValueError(f"{name!r} is outside the artifact directory: use a path relative to it")
+        return self
+
+
+class Plan(BaseModel):
+    """The whole plan. Cycles, unknown dependencies and duplicate ids are errors of the plan."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    approach: str = Field(min_length=1, max_length=5000)
+    """How the claim will be tested, in a few sentences."""
+    steps: list[PlannedStep] = Field(min_length=1, max_length=100)
+    """The steps, in any order."""
+
+    @model_validator(mode="after")
+    def _is_a_graph(self) -> Self:
+        ids = [step.id for step in self.steps]
+        if duplicate := next((name for name in ids if ids.count(name) > 1), None):
+            raise ValueError(f"two steps have the id {duplicate!r}")
+        for step in self.steps:
+            if unknown := next((name for name in step.depends_on if name not in ids), None):
+                raise ValueError(f"step {step.id!r} depends on {unknown!r}, which is not in the plan")
+        try:
+            self.graph().prepare()
+        except CycleError as error:
+            raise ValueError(f"steps depend on each other in a circle: {' → '.join(error.args[1])}") from error
+        return self
+
+    def graph(self) -> TopologicalSorter[str]:
+        """The steps by their dependencies."""
+        return TopologicalSorter({step.id: step.depends_on for step in self.steps})

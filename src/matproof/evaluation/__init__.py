@@ -1,0 +1,1 @@
+"""Who judges: program checks and the judge agent."""

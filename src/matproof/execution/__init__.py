@@ -1,0 +1,1 @@
+"""Running the steps of a plan."""

@@ -1,0 +1,1 @@
+"""Talking to model APIs: the gateway, prices and usage, scripted and replayed replies."""

@@ -1,0 +1,1 @@
+"""Papers: PDF to Markdown, links removed, the ParsePDF tool."""

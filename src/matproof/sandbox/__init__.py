@@ -1,0 +1,1 @@
+"""Where an agent's processes run, and what they can reach."""

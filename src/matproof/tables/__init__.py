@@ -1,0 +1,1 @@
+"""Parquet tables, gathered from runs; the leaderboard."""

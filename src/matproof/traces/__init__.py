@@ -1,0 +1,1 @@
+"""One event schema for every agent's transcript."""
