@@ -149,26 +149,44 @@ def read_within(root: Path, relative: str, *, limit: int = 10_000_000) -> bytes:
     For files that an agent or a model wrote. Raises UnsafePathError for absolute paths, `..`, links anywhere on the
     way, pipes, devices and directories, and FileNotFoundError where there is nothing.
     """
-    parts = Path(relative).parts
-    if not parts or Path(relative).is_absolute() or ".." in parts:
-        raise UnsafePathError(f"{relative!r} leaves {root.name}")
-    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    handle = _open_within(root, relative, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        for index, part in enumerate(parts):
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            if index < len(parts) - 1:
-                flags |= os.O_DIRECTORY
-            try:
-                inner = os.open(part, flags, dir_fd=handle)
-            except FileNotFoundError:
-                raise
-            except OSError as error:
-                raise UnsafePathError(f"{relative!r} is a link or not a plain file") from error
-            os.close(handle)
-            handle = inner
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise UnsafePathError(f"{relative!r} is not a plain file")
         with os.fdopen(os.dup(handle), "rb") as stream:
             return stream.read(limit)
     finally:
         os.close(handle)
+
+
+def stat_within(root: Path, relative: str) -> os.stat_result | None:
+    """Status of `relative` below `root` without following links; None where there is nothing safe to look at."""
+    try:
+        handle = _open_within(root, relative, os.O_PATH)
+    except (FileNotFoundError, UnsafePathError):
+        return None
+    try:
+        return os.fstat(handle)
+    finally:
+        os.close(handle)
+
+
+def _open_within(root: Path, relative: str, last_flags: int) -> int:
+    """A descriptor of `relative`, each part opened from its parent without following links."""
+    parts = Path(relative).parts
+    if not parts or Path(relative).is_absolute() or ".." in parts or "\0" in relative:
+        raise UnsafePathError(f"{relative!r} leaves {root.name}")
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        flags = last_flags if last else os.O_RDONLY | os.O_DIRECTORY
+        try:
+            inner = os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=handle)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise UnsafePathError(f"{relative!r} is a link or not a plain file") from error
+        finally:
+            os.close(handle)
+        handle = inner
+    return handle

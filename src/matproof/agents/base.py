@@ -1,0 +1,62 @@
+"""What every agent is given and what it answers. An agent is a small module behind one Protocol."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from matproof.claims.loading import Claim
+from matproof.config.settings import Setting
+from matproof.core.clock import elapsed
+from matproof.models.gateway import Gateway
+from matproof.records.places import AttemptPlace
+from matproof.records.run import Phase, RunOutcome, SandboxReport, Step
+from matproof.traces.events import TraceWriter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One attempt at one claim, as its agent gets it."""
+
+    claim: Claim
+    setting: Setting
+    place: AttemptPlace
+    gateway: Gateway
+    socket: Path
+    trace: TraceWriter
+    deadline: float
+    """When the run must be over, on the clock of `core.clock.elapsed`."""
+    walltime_s: float
+    """Length of the whole run, in seconds."""
+    policies: Path
+    """Directory of the isolation policies."""
+    allow_weaker: bool
+    tell: Callable[[str], None]
+    """Takes one line of progress."""
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the deadline, never negative."""
+        return max(0.0, self.deadline - elapsed())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReport:
+    """What the agent did, without judging it."""
+
+    outcome: RunOutcome
+    reason: str | None
+    phases: tuple[Phase, ...]
+    steps: tuple[Step, ...] = ()
+    sandbox: SandboxReport | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+class Agent(Protocol):
+    """Works on a claim until it is done, stopped or lost."""
+
+    name: str
+
+    def run(self, work: Work) -> AgentReport:
+        """Do the work. Raises InfrastructureError or RefusedError; everything else is a report."""
+        ...

@@ -1,0 +1,205 @@
+"""The orchestrated agent: four phases, each of which leaves a record, and one outcome.
+
+Source: AutoMat, appendix B.4 (plan, environment preparation, deterministic execution with failure diagnosis,
+extraction with self-assessment). The walltime is an outcome, not an accident: execution stops early enough that the
+extraction can still say what was found.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel
+
+from matproof.agents.base import AgentReport, Work
+from matproof.agents.orchestrated.execute import Execution
+from matproof.agents.orchestrated.plan import Plan
+from matproof.agents.orchestrated.record import Ledger
+from matproof.agents.orchestrated.sessions import (
+    ARTIFACTS,
+    EXTRACT,
+    PAYLOAD,
+    PLAN,
+    SETUP,
+    STEPS,
+    SessionKind,
+    Sessions,
+    merged_report,
+)
+from matproof.core.clock import elapsed, timestamp
+from matproof.core.errors import InfrastructureError
+from matproof.core.files import to_json, write_json
+from matproof.models.prompts import load_prompt
+from matproof.models.session import Answered, Tool
+from matproof.papers.tool import parse_pdf_tool
+from matproof.records.analysis import AnalysisResult
+from matproof.records.run import Phase, PhaseName, RunOutcome
+
+EXTRACTION_SHARE = 0.1
+EXTRACTION_MOST_S = 300.0
+T = TypeVar("T")
+_PROMPTS = ("plan", "setup", "diagnose", "extract")
+
+
+class _Stop(Exception):  # noqa: N818 - control flow, caught in `report` only
+    """A phase ended the run."""
+
+    def __init__(self, outcome: RunOutcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome: RunOutcome = outcome
+        self.reason = reason
+
+
+class Orchestrated:
+    """See the module."""
+
+    name = "orchestrated"
+
+    def run(self, work: Work) -> AgentReport:
+        """Plan, set up, execute, extract. Raises InfrastructureError and RefusedError."""
+        return _Run(work).report()
+
+
+class _Run:
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._sessions = Sessions(work)
+        self._ledger = Ledger(work.place.orchestration)
+        self._phases: list[Phase] = []
+        self._task = _task_prompt(work)
+
+    def report(self) -> AgentReport:
+        outcome: RunOutcome = "completed"
+        reason: str | None = None
+        try:
+            plan = self._phase("plan", self._plan)
+            self._phase("setup", lambda: self._setup(plan))
+            late = self._phase("execute", lambda: self._execute(plan))
+            self._phase("extract", self._extract)
+            if late:
+                outcome, reason = "walltime", late
+        except _Stop as stop:
+            outcome, reason = stop.outcome, stop.reason
+        return AgentReport(
+            outcome=outcome,
+            reason=reason,
+            phases=tuple(self._phases),
+            steps=tuple(self._ledger.steps),
+            sandbox=merged_report(self._sessions.reports),
+            versions=prompt_versions(),
+        )
+
+    def _phase(self, name: PhaseName, action: Callable[[], T]) -> T:
+        """Do `action` as phase `name` and keep its times, however it ends."""
+        self._work.tell(f"{name} …")
+        self._work.trace.write(name, "phase", "begins")
+        started, began = timestamp(), elapsed()
+        status: Literal["done", "failed", "stopped"] = "failed"
+        detail: str | None = None
+        try:
+            result = action()
+            status = "done"
+        except _Stop as stop:
+            status = "failed" if stop.outcome == "agent_error" else "stopped"
+            detail = stop.reason
+            raise
+        finally:
+            seconds = round(elapsed() - began, 3)
+            self._phases.append(Phase(name=name, started=started, seconds=seconds, status=status, detail=detail))
+            self._work.trace.write(name, "phase", f"ends: {status}", data={"seconds": seconds})
+        return result
+
+    def _plan(self) -> Plan:
+        resources = self._work.claim.metadata.resources
+        prompt = load_prompt("matproof.agents.orchestrated", "plan").render(
+            task=self._task, minutes=round(self._work.seconds_left / 60), cpus=resources.cpus
+        )
+        plan = self._converse(PLAN, prompt, Plan, (self._paper_tool(),))
+        if not isinstance(plan, Plan):
+            raise _Stop("agent_error", "there was no plan")
+        self._ledger.plan(plan)
+        return plan
+
+    def _setup(self, plan: Plan) -> None:
+        prompt = load_prompt("matproof.agents.orchestrated", "setup").render(
+            task=self._task, plan=to_json(plan), payload=PAYLOAD, artifacts=ARTIFACTS
+        )
+        self._converse(SETUP, prompt, None, (self._paper_tool(),))
+
+    def _execute(self, plan: Plan) -> str | None:
+        """Run the steps; returns why they were cut short, where the walltime did."""
+        reserve = min(EXTRACTION_MOST_S, EXTRACTION_SHARE * self._work.walltime_s)
+        execution = Execution(self._work, self._sessions, self._ledger, deadline=self._work.deadline - reserve)
+        execution.run(plan)
+        return "the walltime ended the execution of the plan" if execution.out_of_time else None
+
+    def _extract(self) -> None:
+        outcomes = [
+            f"{step.id}: {step.status}" + (f" ({step.reason})" if step.reason else "") for step in self._ledger.steps
+        ]
+        prompt = load_prompt("matproof.agents.orchestrated", "extract").render(
+            task=self._task, artifacts=ARTIFACTS, steps=STEPS, outcomes=outcomes
+        )
+        result = self._converse(EXTRACT, prompt, AnalysisResult)
+        if result is not None:
+            _clear(self._work.place.analysis_result)
+            write_json(self._work.place.analysis_result, result)
+
+    def _converse(
+        self, kind: SessionKind, prompt: str, answer: type[BaseModel] | None, tools: tuple[Tool, ...] = ()
+    ) -> BaseModel | None:
+        answered, last = self._sessions.converse(kind, prompt, answer, tools=tools)
+        self._stop_if_lost(kind, answered, wanted=answer is not None)
+        if kind is SETUP:
+            self._ledger.prepared(last)
+        return answered.answer
+
+    def _stop_if_lost(self, kind: SessionKind, answered: Answered, *, wanted: bool) -> None:
+        """Turn the end of a session into the end of the run, where it is one, by what the gateway saw."""
+        if answered.ending == "done" and (answered.answer is not None or not wanted):
+            return
+        gateway = self._work.gateway
+        if gateway.refusal is not None:
+            raise _Stop("budget", gateway.refusal)
+        if answered.ending == "timeout":
+            raise _Stop("walltime", f"the walltime ended the {kind.name} session")
+        if gateway.upstream_failure is not None:
+            raise InfrastructureError(f"the model provider failed during {kind.name}: {gateway.upstream_failure}")
+        raise _Stop("agent_error", f"{kind.name}: {answered.problem or 'there was no usable answer'}")
+
+    def _paper_tool(self) -> Tool:
+        work = self._work
+        return Tool(
+            name="ParsePDF",
+            description="The text of a PDF of the payload as Markdown. `path` as you see it, below /work/payload.",
+            parameters={"path": str},
+            answer=lambda arguments: parse_pdf_tool(
+                str(arguments.get("path", "")), work.place.payload, work.place.payload / "paper.md"
+            ),
+        )
+
+
+def _clear(path: Path) -> None:
+    """Move away a directory that a step left where the result goes; the atomic write replaces all else."""
+    if path.is_dir() and not path.is_symlink():
+        path.rename(path.with_name(f"{path.name}.directory"))
+
+
+def prompt_versions() -> dict[str, str]:
+    """Version and hash of every prompt."""
+    shared = {f"prompt.{name}": load_prompt("matproof.agents", name).stamp for name in ("system", "task")}
+    own = {f"prompt.{name}": load_prompt("matproof.agents.orchestrated", name).stamp for name in _PROMPTS}
+    return shared | own
+
+
+def _task_prompt(work: Work) -> str:
+    files = sorted(
+        str(path.relative_to(work.place.payload)) for path in work.place.payload.rglob("*") if path.is_file()
+    )
+    return load_prompt("matproof.agents", "task").render(
+        claim=work.claim.text.strip(),
+        payload=PAYLOAD,
+        artifacts=ARTIFACTS,
+        files=files[:200],
+        quantities=work.claim.metadata.quantities,
+    )

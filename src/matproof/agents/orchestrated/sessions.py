@@ -1,0 +1,183 @@
+"""The sessions of the orchestrated agent: which tools, which directories writable, which prompt.
+
+Reading sessions (plan, diagnose, extract) see the artifacts read-only: that is enforced by the sandbox, not asked of
+the model. Each session is a client of its own in a sandbox of its own, so nothing it starts outlives it.
+"""
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from matproof.agents.base import Work
+from matproof.core.files import read_model, write_text
+from matproof.models.prompts import load_prompt
+from matproof.models.session import Answered, Session, Tool, client_environment, client_program, hold
+from matproof.records.run import SandboxReport
+from matproof.sandbox.engine import GATEWAY_URL, Mount, Sandbox, SandboxSpec, open_sandbox
+from matproof.sandbox.policy import Policy
+from matproof.traces.claude_sdk import record_message
+
+if TYPE_CHECKING:
+    from claude_agent_sdk.types import Message
+
+PAYLOAD = "/work/payload"
+ARTIFACTS = "/work/artifacts"
+STEPS = "/work/steps"
+_PROMPT = "/work/prompt.md"
+
+
+class Diagnosis(BaseModel):
+    """What is done about a failed step."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    decision: Literal["retry_unchanged", "retry_changed", "skip", "abort"]
+    """What is done next."""
+    command: str | None = None
+    """The command that replaces the failed one, for retry_changed."""
+    workdir: str | None = None
+    """The directory that replaces the failed one, relative to the artifact directory, for retry_changed."""
+    explanation: str
+    """Why."""
+
+    @model_validator(mode="after")
+    def _change_is_given(self) -> Self:
+        if self.decision == "retry_changed" and not (self.command or self.workdir):
+            raise ValueError("retry_changed needs a command or a workdir")
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionKind:
+    """What distinguishes one kind of session from another."""
+
+    name: Literal["plan", "setup", "diagnose", "extract"]
+    writes: bool = False
+    sees_logs: bool = False
+    builtin_tools: tuple[str, ...] = ("Bash", "Read")
+
+
+PLAN = SessionKind(name="plan")
+SETUP = SessionKind(name="setup", writes=True, builtin_tools=("Bash", "Read", "Write", "Edit"))
+DIAGNOSE = SessionKind(name="diagnose", sees_logs=True)
+EXTRACT = SessionKind(name="extract", sees_logs=True)
+
+
+class Sessions:
+    """Holds the sessions of one run and remembers what their sandboxes enforced."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._lock = threading.Lock()
+        self._count = 0
+        self.reports: list[SandboxReport] = []
+
+    def converse(
+        self, kind: SessionKind, prompt: str, answer: type[BaseModel] | None, *, tools: tuple[Tool, ...] = ()
+    ) -> tuple[Answered, str]:
+        """Hold one session; returns how it ended and the last text the model wrote."""
+        work = self._work
+        with self._lock:
+            self._count += 1
+            folder = work.place.root / "sessions" / f"{self._count:02d}-{kind.name}"
+        system = load_prompt("matproof.agents", "system").render()
+        write_text(folder / "system.md", system)
+        write_text(folder / "prompt.md", prompt)
+        sandbox = self._sandbox(kind, folder / "system.md")
+        last = ""
+
+        def keep(message: "Message") -> None:
+            nonlocal last
+            record_message(work.trace, kind.name, message)
+            last = _text(message) or last
+
+        work.trace.write(kind.name, "message", prompt, data={"role": "user"})
+        answered = hold(
+            Session(
+                name=kind.name,
+                model=work.setting.model,
+                system_prompt_file=_PROMPT,
+                prompt=prompt,
+                launcher=sandbox.write_launcher(folder / "enter", client_program()),
+                workdir=work.place.artifacts,
+                answer=answer,
+                timeout_s=work.seconds_left,
+                builtin_tools=kind.builtin_tools,
+                tools=tools,
+                effort=work.setting.effort,
+            ),
+            keep,
+        )
+        if answered.problem:
+            work.trace.write(kind.name, "error", answered.problem)
+        return answered, last
+
+    def step_sandbox(self) -> Sandbox:
+        """The sandbox of a step: artifacts writable, no network at all."""
+        mounts = (
+            Mount(source=self._work.place.payload, target=PAYLOAD),
+            Mount(source=self._work.place.artifacts, target=ARTIFACTS, writable=True),
+        )
+        return self._open("step", mounts, {}, None)
+
+    def _sandbox(self, kind: SessionKind, system: Path) -> Sandbox:
+        place = self._work.place
+        mounts = [
+            Mount(source=place.payload, target=PAYLOAD),
+            Mount(source=place.artifacts, target=ARTIFACTS, writable=kind.writes),
+            Mount(source=system, target=_PROMPT),
+        ]
+        if kind.sees_logs:
+            place.steps.mkdir(parents=True, exist_ok=True)
+            mounts.append(Mount(source=place.steps, target=STEPS))
+        environment = client_environment(kind.name, self._work.setting.model, GATEWAY_URL)
+        return self._open("agent", tuple(mounts), environment, self._work.socket)
+
+    def _open(
+        self, policy: str, mounts: tuple[Mount, ...], environment: dict[str, str], socket: Path | None
+    ) -> Sandbox:
+        work = self._work
+        resources = work.claim.metadata.resources
+        spec = SandboxSpec(
+            policy=read_model(Policy, work.policies / f"{policy}.yaml"),
+            mounts=mounts,
+            workdir=ARTIFACTS,
+            environment={**environment, "OMP_NUM_THREADS": str(resources.cpus)},
+            gateway_socket=socket,
+            memory_gb=resources.memory_gb if policy == "step" else None,
+            processes=None,
+            allow_hosts=tuple(work.claim.metadata.allow_hosts),
+        )
+        sandbox = open_sandbox(spec, allow_weaker=work.allow_weaker)
+        with self._lock:
+            self.reports.append(sandbox.report)
+        return sandbox
+
+
+def _text(message: "Message") -> str:
+    from claude_agent_sdk import AssistantMessage, TextBlock
+
+    if not isinstance(message, AssistantMessage):
+        return ""
+    return "\n".join(block.text for block in message.content if isinstance(block, TextBlock))
+
+
+def merged_report(reports: list[SandboxReport]) -> SandboxReport | None:
+    """One report of all sandboxes of a run; where they differ, each mechanism is named."""
+    if not reports:
+        return None
+    enforced: dict[str, str] = {}
+    weaker: dict[str, str] = {}
+    for report in reports:
+        weaker |= report.weaker
+        for limit, how in report.enforced.items():
+            known = enforced.get(limit)
+            enforced[limit] = how if known is None else _both(known, how)
+    return SandboxReport(engine=reports[0].engine, version=reports[0].version, enforced=enforced, weaker=weaker)
+
+
+def _both(known: str, how: str) -> str:
+    return known if how in known.split("; ") else f"{known}; {how}"

@@ -1,0 +1,105 @@
+"""Running one step once: a command in a sandbox, its logs kept, its outputs looked for.
+
+No model takes part. A step that fails is a result; only a sandbox that can't start is an error (InfrastructureError).
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from matproof.core.clock import timestamp
+from matproof.core.files import stat_within
+from matproof.records.run import StepAttempt
+from matproof.sandbox.engine import Sandbox
+
+LOG_BYTES = 20_000_000
+EXCERPT_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCommand:
+    """A command line for bash, where to run it and what it should leave. Paths are relative to the artifacts."""
+
+    id: str
+    command: str
+    workdir: str
+    timeout_s: float
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepResult:
+    """One attempt for the record, with what a diagnosis reads of its logs."""
+
+    attempt: StepAttempt
+    stdout: str
+    stderr: str
+
+    @property
+    def succeeded(self) -> bool:
+        """Status 0, within its time, with every expected output there."""
+        attempt = self.attempt
+        return attempt.ending == "exited" and attempt.returncode == 0 and not attempt.missing_outputs
+
+    @property
+    def failure(self) -> str:
+        """Why it did not succeed, in words."""
+        attempt = self.attempt
+        if attempt.ending == "timeout":
+            return f"stopped at its timeout after {attempt.seconds:.0f} s"
+        if attempt.ending == "cancelled":
+            return "cancelled"
+        if attempt.returncode != 0:
+            return f"ended with status {attempt.returncode}"
+        return f"did not leave {', '.join(attempt.missing_outputs)}"
+
+
+def run_step(
+    step: StepCommand,
+    *,
+    number: int,
+    sandbox: Sandbox,
+    artifacts: Path,
+    logs: Path,
+    cancel: threading.Event,
+) -> StepResult:
+    """Run attempt `number` of `step`; logs go to `logs/<id>/<number>.{out,err}`."""
+    before = [_mark(artifacts, name) for name in step.outputs]
+    stdout, stderr = (logs / step.id / f"{number}.{ending}" for ending in ("out", "err"))
+    started = timestamp()
+    finished = sandbox.run(
+        _shell(step),
+        timeout_s=step.timeout_s,
+        stdout_to=stdout,
+        stderr_to=stderr,
+        max_log_bytes=LOG_BYTES,
+        cancel=cancel,
+    )
+    after = [_mark(artifacts, name) for name in step.outputs]
+    ending: Literal["exited", "timeout", "cancelled"] = finished.ending
+    attempt = StepAttempt(
+        number=number,
+        command=step.command,
+        workdir=step.workdir,
+        started=started,
+        seconds=round(finished.seconds, 3),
+        returncode=finished.returncode,
+        ending=ending,
+        stdout_log=str(stdout.relative_to(logs.parent)),
+        stderr_log=str(stderr.relative_to(logs.parent)),
+        new_outputs=[name for name, old, new in zip(step.outputs, before, after, strict=True) if new and new != old],
+        missing_outputs=[name for name, new in zip(step.outputs, after, strict=True) if new is None],
+    )
+    return StepResult(attempt=attempt, stdout=finished.stdout[-EXCERPT_CHARACTERS:], stderr=finished.stderr)
+
+
+def _shell(step: StepCommand) -> Sequence[str]:
+    """argv of the step: bash reads the command as one argument, so nothing of ours is quoted into it."""
+    return ["bash", "-c", 'mkdir -p -- "$1" && cd -- "$1" && eval "$2"', "step", step.workdir, step.command]
+
+
+def _mark(artifacts: Path, name: str) -> tuple[int, int] | None:
+    status = stat_within(artifacts, name)
+    return None if status is None else (status.st_size, status.st_mtime_ns)

@@ -1,0 +1,214 @@
+"""One conversation with the Claude client, held inside a sandbox.
+
+The client is the real one that the Claude Agent SDK brings. It is started through `launcher`, a program that enters
+the sandbox first; nothing of this process's environment reaches it. Two properties are deliberate: the prompt goes by
+standard input and the system prompt by file, never by argument list; and a structured answer counts only once our own
+pydantic model takes it. An answer that the model refuses is sent back once, with the reason.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from matproof.core.files import explain
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ResultMessage
+    from claude_agent_sdk.types import Message
+
+OnMessage = Callable[["Message"], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool of ours that runs outside the sandbox and answers with text."""
+
+    name: str
+    description: str
+    parameters: dict[str, type]
+    answer: Callable[[dict[str, Any]], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What a conversation needs. Paths inside the sandbox are strings, paths outside are `Path`."""
+
+    name: str
+    """Label by which the gateway knows it: plan, setup, diagnose, extract, judge."""
+    model: str
+    system_prompt_file: str
+    prompt: str
+    launcher: Path
+    workdir: Path
+    """An existing directory outside, for the launcher; the sandbox has its own."""
+    answer: type[BaseModel] | None
+    """Shape of the structured answer; None for a session that only acts."""
+    timeout_s: float
+    builtin_tools: tuple[str, ...] = ("Bash", "Read")
+    tools: tuple[Tool, ...] = ()
+    effort: Literal["low", "medium", "high"] | None = None
+    max_turns: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """How a conversation ended. `answer` is None exactly where one was asked for and none was accepted."""
+
+    answer: BaseModel | None
+    ending: Literal["done", "timeout", "error"]
+    problem: str | None = None
+
+
+def client_environment(session: str, model: str, url: str) -> dict[str, str]:
+    """Environment of the client inside the sandbox: our gateway, a placeholder key, no side traffic."""
+    models = (
+        "ANTHROPIC_MODEL",
+        "ANTHROPIC_DEFAULT_OPUS_MODEL",
+        "ANTHROPIC_DEFAULT_SONNET_MODEL",
+        "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+        "ANTHROPIC_SMALL_FAST_MODEL",
+        "CLAUDE_CODE_SUBAGENT_MODEL",
+    )
+    return {
+        "ANTHROPIC_BASE_URL": f"{url}/s/{session}",
+        "ANTHROPIC_API_KEY": "placeholder",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",
+        "CLAUDE_CODE_ENTRYPOINT": "sdk-py",
+        "ENABLE_TOOL_SEARCH": "false",
+        "IS_SANDBOX": "1",
+        **dict.fromkeys(models, model),
+    }
+
+
+def client_program() -> str:
+    """Path of the client that the SDK brings."""
+    import claude_agent_sdk
+
+    return str(Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude")
+
+
+def client_version() -> str:
+    """Version of that client."""
+    from claude_agent_sdk import _cli_version
+
+    return str(_cli_version.__cli_version__)
+
+
+def hold(session: Session, on_message: OnMessage) -> Answered:
+    """Hold the conversation to its end; every message of the client goes to `on_message` as it comes."""
+    import anyio
+
+    async def bounded() -> Answered:
+        with anyio.move_on_after(session.timeout_s):
+            return await _converse(session, on_message)
+        return Answered(answer=None, ending="timeout", problem=f"stopped after {session.timeout_s:.0f} s")
+
+    return anyio.run(bounded)
+
+
+async def _converse(session: Session, on_message: OnMessage) -> Answered:
+    from claude_agent_sdk import ClaudeSDKClient, ClaudeSDKError
+
+    problem = "the client ended without an answer"
+    try:
+        async with ClaudeSDKClient(_options(session)) as client:
+            prompt = session.prompt
+            for _ in range(2):
+                result = await _ask(client, prompt, on_message)
+                if result is None or result.is_error:
+                    return Answered(answer=None, ending="error", problem=_why(result))
+                if session.answer is None:
+                    return Answered(answer=None, ending="done")
+                answer, problem = _accept(session.answer, result.structured_output)
+                if answer is not None:
+                    return Answered(answer=answer, ending="done")
+                prompt = f"Your answer was refused: {problem}. Answer again in the required structure, mended."
+    except ClaudeSDKError as error:
+        return Answered(answer=None, ending="error", problem=f"{type(error).__name__}: {error}"[:2000])
+    return Answered(answer=None, ending="done", problem=problem)
+
+
+async def _ask(client: "ClaudeSDKClient", prompt: str, on_message: OnMessage) -> "ResultMessage | None":
+    from claude_agent_sdk import ResultMessage
+
+    await client.query(prompt)
+    result = None
+    async for message in client.receive_response():
+        on_message(message)
+        if isinstance(message, ResultMessage):
+            result = message
+    return result
+
+
+def _why(result: "ResultMessage | None") -> str:
+    if result is None:
+        return "the client ended without a result"
+    text = result.result or "; ".join(result.errors or []) or result.subtype
+    return f"{result.terminal_reason or result.subtype}: {text}"[:2000]
+
+
+def _accept(model: type[BaseModel], data: Any) -> tuple[BaseModel | None, str]:
+    if data is None:
+        return None, "there was no structured answer"
+    try:
+        return model.model_validate(data), ""
+    except ValidationError as error:
+        return None, "; ".join(f"{field}: {problem}" for field, problem, _ in explain(error)[:10])
+
+
+def _options(session: Session) -> "ClaudeAgentOptions":
+    from claude_agent_sdk import ClaudeAgentOptions, create_sdk_mcp_server
+    from claude_agent_sdk.types import SystemPromptFile
+
+    options = ClaudeAgentOptions(
+        model=session.model,
+        system_prompt=SystemPromptFile(type="file", path=session.system_prompt_file),
+        tools=list(session.builtin_tools),
+        permission_mode="bypassPermissions",
+        setting_sources=[],
+        strict_mcp_config=True,
+        max_turns=session.max_turns,
+        cwd=session.workdir,
+        cli_path=session.launcher,
+        effort=session.effort,
+    )
+    if session.tools:
+        server = create_sdk_mcp_server("matproof", tools=[_as_sdk_tool(tool) for tool in session.tools])
+        options.mcp_servers = {"matproof": server}
+    if session.answer is not None:
+        options.output_format = {"type": "json_schema", "schema": inlined_schema(session.answer)}
+    return options
+
+
+def _as_sdk_tool(tool: Tool) -> Any:
+    from claude_agent_sdk import tool as sdk_tool
+
+    async def respond(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": tool.answer(arguments)}]}
+
+    handler: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]] = respond
+    return sdk_tool(tool.name, tool.description, dict(tool.parameters))(handler)
+
+
+def inlined_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """JSON Schema of `model` without `$ref`, as some providers refuse references in tool schemas."""
+    schema = model.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def inline(node: Any) -> Any:
+        if isinstance(node, dict):
+            if "$ref" in node:
+                name = str(node["$ref"]).rsplit("/", 1)[-1]
+                return inline({**definitions[name], **{key: value for key, value in node.items() if key != "$ref"}})
+            return {key: inline(value) for key, value in node.items()}
+        if isinstance(node, list):
+            return [inline(item) for item in node]
+        return node
+
+    return dict(json.loads(json.dumps(inline(schema))))
