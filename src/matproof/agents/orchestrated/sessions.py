@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Literal, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from matproof.agents.base import Work
-from matproof.core.files import read_model, write_text
+from matproof.core.files import read_model
+from matproof.execution.conversation import Conversation, converse
 from matproof.models.prompts import load_prompt
-from matproof.models.session import Answered, Session, Tool, client_environment, client_program, hold
+from matproof.models.session import Answered, Tool
 from matproof.records.run import SandboxReport
-from matproof.sandbox.engine import GATEWAY_URL, Mount, Sandbox, SandboxSpec, open_sandbox
+from matproof.sandbox.engine import Mount, Sandbox, SandboxSpec, open_sandbox
 from matproof.sandbox.policy import Policy
 from matproof.traces.claude_sdk import record_message
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 PAYLOAD = "/work/payload"
 ARTIFACTS = "/work/artifacts"
 STEPS = "/work/steps"
-_PROMPT = "/work/prompt.md"
 
 
 class Diagnosis(BaseModel):
@@ -83,10 +83,6 @@ class Sessions:
         with self._lock:
             self._count += 1
             folder = work.place.root / "sessions" / f"{self._count:02d}-{kind.name}"
-        system = load_prompt("matproof.agents", "system").render()
-        write_text(folder / "system.md", system)
-        write_text(folder / "prompt.md", prompt)
-        sandbox = self._sandbox(kind, folder / "system.md")
         last = ""
 
         def keep(message: "Message") -> None:
@@ -95,66 +91,62 @@ class Sessions:
             last = _text(message) or last
 
         work.trace.write(kind.name, "message", prompt, data={"role": "user"})
-        answered = hold(
-            Session(
-                name=kind.name,
-                model=work.setting.model,
-                system_prompt_file=_PROMPT,
-                prompt=prompt,
-                launcher=sandbox.write_launcher(folder / "enter", client_program()),
-                workdir=work.place.artifacts,
-                answer=answer,
-                timeout_s=work.seconds_left,
-                builtin_tools=kind.builtin_tools,
-                tools=tools,
-                effort=work.setting.effort,
-            ),
-            keep,
+        conversation = Conversation(
+            name=kind.name,
+            folder=folder,
+            system=load_prompt("matproof.agents", "system").render(),
+            prompt=prompt,
+            answer=answer,
+            answers=work.setting,
+            timeout_s=work.seconds_left,
+            builtin_tools=kind.builtin_tools,
+            tools=tools,
         )
+        answered, report = converse(conversation, self._spec(kind), allow_weaker=work.allow_weaker, on_message=keep)
+        self._remember(report)
         if answered.problem:
             work.trace.write(kind.name, "error", answered.problem)
         return answered, last
 
     def step_sandbox(self) -> Sandbox:
         """The sandbox of a step: artifacts writable, no network at all."""
+        place = self._work.place
         mounts = (
-            Mount(source=self._work.place.payload, target=PAYLOAD),
-            Mount(source=self._work.place.artifacts, target=ARTIFACTS, writable=True),
+            Mount(source=place.payload, target=PAYLOAD),
+            Mount(source=place.artifacts, target=ARTIFACTS, writable=True),
         )
-        return self._open("step", mounts, {}, None)
+        sandbox = open_sandbox(self._base("step", mounts, None), allow_weaker=self._work.allow_weaker)
+        self._remember(sandbox.report)
+        return sandbox
 
-    def _sandbox(self, kind: SessionKind, system: Path) -> Sandbox:
+    def _spec(self, kind: SessionKind) -> SandboxSpec:
         place = self._work.place
         mounts = [
             Mount(source=place.payload, target=PAYLOAD),
             Mount(source=place.artifacts, target=ARTIFACTS, writable=kind.writes),
-            Mount(source=system, target=_PROMPT),
         ]
         if kind.sees_logs:
             place.steps.mkdir(parents=True, exist_ok=True)
             mounts.append(Mount(source=place.steps, target=STEPS))
-        environment = client_environment(kind.name, self._work.setting.model, GATEWAY_URL)
-        return self._open("agent", tuple(mounts), environment, self._work.socket)
+        return self._base("agent", tuple(mounts), self._work.socket)
 
-    def _open(
-        self, policy: str, mounts: tuple[Mount, ...], environment: dict[str, str], socket: Path | None
-    ) -> Sandbox:
+    def _base(self, policy: str, mounts: tuple[Mount, ...], socket: Path | None) -> SandboxSpec:
         work = self._work
         resources = work.claim.metadata.resources
-        spec = SandboxSpec(
+        return SandboxSpec(
             policy=read_model(Policy, work.policies / f"{policy}.yaml"),
             mounts=mounts,
             workdir=ARTIFACTS,
-            environment={**environment, "OMP_NUM_THREADS": str(resources.cpus)},
+            environment={"OMP_NUM_THREADS": str(resources.cpus)},
             gateway_socket=socket,
             memory_gb=resources.memory_gb if policy == "step" else None,
             processes=None,
             allow_hosts=tuple(work.claim.metadata.allow_hosts),
         )
-        sandbox = open_sandbox(spec, allow_weaker=work.allow_weaker)
+
+    def _remember(self, report: SandboxReport) -> None:
         with self._lock:
-            self.reports.append(sandbox.report)
-        return sandbox
+            self.reports.append(report)
 
 
 def _text(message: "Message") -> str:

@@ -1,0 +1,165 @@
+"""The judge agent: browses one run in a sandbox of its own and answers in a fixed shape, or leaves no score.
+
+It starts after every process of the agent is dead, sees the run read-only and without the agent's name, and its grade
+is computed from its overall score by program. An answer of the wrong shape is sent back once; after that the run is
+unscored, with the reason.
+"""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from matproof.config.models import ModelTable
+from matproof.config.settings import Answers
+from matproof.core.errors import InfrastructureError
+from matproof.core.files import read_model
+from matproof.evaluation.blind import blinded
+from matproof.execution.conversation import Conversation, converse
+from matproof.models import open_backend
+from matproof.models.gateway import Gateway
+from matproof.models.prompts import load_prompt
+from matproof.models.session import Answered
+from matproof.records.base import Usage
+from matproof.records.evaluation import DIMENSIONS, DimensionScore, LabelledFailure, Part
+from matproof.records.places import AttemptPlace
+from matproof.records.run import RunRecord
+from matproof.sandbox.engine import Mount, SandboxSpec
+from matproof.sandbox.policy import Policy
+from matproof.traces.claude_sdk import record_message
+from matproof.traces.events import TraceWriter
+
+RUN = "/work/run"
+REFERENCE = "/work/reference"
+WALLTIME_S = 1800.0
+
+
+class Judgement(Part):
+    """What the judge answers."""
+
+    overall: int = Field(ge=1, le=5)
+    """Overall score on the scale of the rubric."""
+    dimensions: Annotated[list[DimensionScore], Field(min_length=5, max_length=5)]
+    """Exactly the five dimensions."""
+    strengths: list[str] = Field(default=[], max_length=20)
+    """What went right."""
+    key_errors: list[str] = Field(default=[], max_length=20)
+    """What went wrong."""
+    failure_labels: list[LabelledFailure] = Field(default=[], max_length=6)
+    """Labels that apply, each with its evidence."""
+    self_comparison: str | None = Field(default=None, max_length=5000)
+    """This view beside the attempt's own conclusion."""
+
+    @model_validator(mode="after")
+    def _exactly_the_five(self) -> Self:
+        names = [dimension.name for dimension in self.dimensions]
+        if missing := [name for name in DIMENSIONS if name not in names]:
+            raise ValueError(f"give each dimension once; missing: {', '.join(missing)}")
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One run to be judged."""
+
+    record: RunRecord
+    place: AttemptPlace
+    claim_text: str
+    task: Path
+    reference: Path
+    """Dereferenced copy of the judge's payload."""
+    folder: Path
+    """Where this judging leaves its own files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeReport:
+    """The judgement, or why there is none."""
+
+    judgement: Judgement | None
+    reason: str | None
+    usage: Usage
+    versions: dict[str, str]
+
+
+def judge(
+    case: Case,
+    answers: Answers,
+    *,
+    table: ModelTable,
+    policy: Path,
+    project: Path,
+    allow_weaker: bool,
+    tell: Callable[[str], None],
+) -> JudgeReport:
+    """Hold one judging session. Raises InfrastructureError and RefusedError; a lost judge is a report."""
+    prompts = {name: load_prompt("matproof.evaluation", name) for name in ("system", "judge")}
+    trace_copy, orchestration_copy = blinded(case.place, case.record, case.folder / "blinded")
+    trace = TraceWriter(case.folder / "trace.jsonl")
+    backend = open_backend(answers, table, claim_dir=case.task, root=project)
+    tell("the judge reads")
+    with tempfile.TemporaryDirectory(prefix="matproof-") as short:
+        socket = Path(short) / "gateway.sock"
+        exchanges = case.folder / "exchanges.jsonl"
+        with Gateway(
+            socket=socket, exchanges=exchanges, backend=backend, limits=answers.limits, table=table
+        ) as gateway:
+            case.place.steps.mkdir(parents=True, exist_ok=True)
+            walltime_h = answers.limits.walltime_h
+            answered, _ = converse(
+                Conversation(
+                    name="judge",
+                    folder=case.folder / "session",
+                    system=prompts["system"].render(),
+                    prompt=prompts["judge"].render(
+                        run=RUN,
+                        reference=REFERENCE,
+                        claim=case.claim_text.strip(),
+                        outcome=case.record.outcome,
+                        reason=case.record.reason,
+                    ),
+                    answer=Judgement,
+                    answers=answers,
+                    timeout_s=WALLTIME_S if walltime_h is None else walltime_h * 3600,
+                ),
+                SandboxSpec(
+                    policy=read_model(Policy, policy),
+                    mounts=(
+                        Mount(source=case.place.artifacts, target=f"{RUN}/artifacts"),
+                        Mount(source=case.place.steps, target=f"{RUN}/steps"),
+                        Mount(source=trace_copy, target=f"{RUN}/trace.jsonl"),
+                        Mount(source=orchestration_copy, target=f"{RUN}/orchestration.json"),
+                        Mount(source=case.reference, target=REFERENCE),
+                    ),
+                    workdir="/tmp",  # noqa: S108 - private to the sandbox
+                    environment={},
+                    gateway_socket=socket,
+                    memory_gb=None,
+                    processes=None,
+                ),
+                allow_weaker=allow_weaker,
+                on_message=lambda message: record_message(trace, "judge", message),
+            )
+            usage, reason = gateway.usage(), _why_lost(answered, gateway)
+    trace.close()
+    found = answered.answer if isinstance(answered.answer, Judgement) else None
+    return JudgeReport(
+        judgement=found,
+        reason=None if found else reason,
+        usage=usage,
+        versions={f"prompt.{name}": prompt.stamp for name, prompt in prompts.items()},
+    )
+
+
+def _why_lost(answered: Answered, gateway: Gateway) -> str:
+    """Why there is no judgement. Raises InfrastructureError where the provider failed."""
+    if answered.answer is not None:
+        return ""
+    if gateway.refusal is not None:
+        return f"budget: {gateway.refusal}"
+    if gateway.upstream_failure is not None:
+        raise InfrastructureError(f"the model provider failed during judging: {gateway.upstream_failure}")
+    return f"{answered.ending}: {answered.problem or 'there was no usable judgement'}"
