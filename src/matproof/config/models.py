@@ -31,6 +31,10 @@ class Prices(HandWritten):
     """Null: as input."""
     cache_write: float | None = Field(default=None, ge=0)
     """Null: as input."""
+    cache_write_1h: float | None = Field(default=None, ge=0)
+    """Cache written for an hour; null: unknown, so the cost of a reply that did so is unknown."""
+    max_input_tokens: int | None = Field(default=None, gt=0)
+    """Longest prompt that these prices are for; the cost of a longer one is unknown."""
 
 
 class ModelInfo(HandWritten):

@@ -1,0 +1,42 @@
+.PHONY: help setup demo test lint lock schemas format clean
+
+help: ## what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install what the demo needs
+	@scripts/setup.sh demo
+
+demo: setup ## sample claims through all seven stations, offline
+	@scripts/demo.sh
+
+test: ## everything the tests need, then all checks and tests
+	@scripts/setup.sh test
+	@$(MAKE) --no-print-directory lint
+	.venv/bin/pytest
+
+lint: # style, types, import order, workflow
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	.venv/bin/matproof schema --check
+	.venv/bin/snakefmt --check Snakefile workflow
+	.venv/bin/snakemake --lint
+
+format: ## put every file into the common form
+	.venv/bin/ruff check --fix --quiet .
+	.venv/bin/ruff format --quiet .
+	.venv/bin/snakefmt Snakefile workflow
+
+schemas: ## write docs/schemas from the models
+	.venv/bin/matproof schema
+
+lock: ## pin the dependencies again (needs uv on PATH)
+	uv pip compile pyproject.toml --extra dev --extra science --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-annotate --no-header --upgrade --quiet -o requirements/dev.lock
+	uv pip compile pyproject.toml --extra science -c requirements/dev.lock --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --quiet \
+		-o requirements/demo.lock
+
+clean: ## delete results; the installation stays
+	rm -rf results .snakemake

@@ -1,0 +1,25 @@
+"""The seven stations of a claim: parse, package, reproduce, evaluate, gather, report."""
+
+from snakemake.utils import min_version, validate
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/parse.smk"
+include: "workflow/rules/package.smk"
+include: "workflow/rules/reproduce.smk"
+include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/gather.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    """Every run judged, gathered and reported."""
+    default_target: True
+    input:
+        all_runs,
+        f"{RESULTS}/report/index.html",

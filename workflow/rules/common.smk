@@ -1,0 +1,57 @@
+"""Names that every rule uses; what they answer is worked out in matproof.config.workflow."""
+
+from matproof.config import workflow as campaign
+
+validate(config, "../../docs/schemas/campaign.schema.json")
+
+RESULTS = config["results"]
+TASKS = config["tasks"]
+CONFIG = config["config_dir"]
+
+
+wildcard_constraints:
+    claim=r"[^/]+",
+    setting=r"[^/]+",
+    repeat=r"\d+",
+    judge=r"[^/]+",
+    audience=r"agent|judge",
+
+
+def all_runs(wildcards):
+    return campaign.run_files(config)
+
+
+def all_evaluations(wildcards):
+    return campaign.evaluation_files(config)
+
+
+def paper_files(wildcards):
+    return campaign.paper_files(TASKS, wildcards.claim)
+
+
+def package_files(wildcards):
+    return campaign.package_files(TASKS, wildcards.claim, wildcards.audience)
+
+
+def setting_script(wildcards):
+    return campaign.script_files(
+        f"{CONFIG}/settings/{wildcards.setting}.yaml", wildcards.claim
+    )
+
+
+def judge_script(wildcards):
+    return campaign.script_files(
+        f"{CONFIG}/judges/{wildcards.judge}.yaml", wildcards.claim
+    )
+
+
+def cpus(wildcards):
+    return campaign.resource(config, wildcards.claim, "cpus")
+
+
+def memory_mb(wildcards):
+    return campaign.resource(config, wildcards.claim, "memory_mb")
+
+
+def walltime_min(wildcards):
+    return campaign.resource(config, wildcards.claim, "walltime_min")

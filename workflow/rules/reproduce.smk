@@ -1,0 +1,22 @@
+rule reproduce:
+    """One attempt of one agent at one claim; ends well for every outcome that can be described."""
+    input:
+        setting_script,
+        manifest=f"{RESULTS}/claims/{{claim}}/package/agent.json",
+        setting=f"{CONFIG}/settings/{{setting}}.yaml",
+    output:
+        run=f"{RESULTS}/runs/{{claim}}/{{setting}}/{{repeat}}/run.json",
+    log:
+        f"{RESULTS}/logs/reproduce/{{claim}}/{{setting}}/{{repeat}}.log",
+    conda:
+        "../../envs/harness.yaml"
+    threads: cpus
+    resources:
+        mem_mb=memory_mb,
+        runtime=walltime_min,
+    params:
+        task=f"{TASKS}/{{claim}}",
+        models=f"{CONFIG}/models.yaml",
+    shell:
+        "matproof reproduce {params.task:q} --setting {input.setting:q} --manifest {input.manifest:q}"
+        " --models {params.models:q} --walltime-min {resources.runtime} --out {output.run:q} > {log:q} 2>&1"
