@@ -24,8 +24,7 @@ def command(
       matproof rerun MD-0002_lj-hcp-fcc
       matproof rerun MD-0002 --setting orchestrated --profile slurm
     """
-    import subprocess
-    import sys
+    import os
 
     from matproof.config.campaign import Campaign
     from matproof.config.workflow import rerun_arguments
@@ -46,5 +45,4 @@ def command(
         "--",
         "all",
     ]
-    # In the foreground, on the user's terminal: Snakemake is the program here, this is its shorthand.
-    sys.exit(subprocess.run(argv, check=False).returncode)
+    os.execvp("snakemake", argv)  # noqa: S606 - the user's terminal and signals are Snakemake's from here

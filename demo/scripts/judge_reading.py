@@ -1,0 +1,153 @@
+"""What the scripted judge reads from a run, and the judgement that follows from it. Runs inside the judge's sandbox.
+
+Plain rules on what the files say, not a model's view: a demonstration of the judging station.
+"""
+
+import json
+import math
+from pathlib import Path
+
+import yaml
+
+RUN, REFERENCE = Path("/work/run"), Path("/work/reference")
+
+
+def read_json(path):
+    """The file as JSON, or None where it is missing or broken."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def tolerances(expected, reported):
+    """How many tolerances each expected quantity is off; None where nothing comparable was reported."""
+    rows = {}
+    for quantity in expected.get("quantities") or []:
+        value = next((r.get("value") for r in reported if r.get("quantity") == quantity["name"]), None)
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            rows[quantity["name"]] = None
+        elif "interval" in quantity:
+            low, high = quantity["interval"]
+            width = (high - low) / 2 or 1.0
+            rows[quantity["name"]] = max(0.0, low - value, value - high) / width + (
+                0.5 if low <= value <= high else 1.0
+            )
+        else:
+            width = quantity.get("abs_tol", 0.0) or quantity.get("rel_tol", 0.0) * abs(quantity["value"]) or 1e-9
+            rows[quantity["name"]] = abs(value - quantity["value"]) / width
+    return rows
+
+
+def by_share(share):
+    """A share of what should be there, on the scale of 1 to 5."""
+    return 5 if share >= 1 else 4 if share >= 0.9 else 3 if share >= 0.6 else 2 if share > 0 else 1
+
+
+def by_distance(distances):
+    """Tolerances off, on the scale: within 1, within 2, within 5, farther, nothing."""
+    known = [d for d in distances if d is not None]
+    if not known:
+        return 1
+    worst = max(known)
+    return 5 if worst <= 1 + 1e-9 else 4 if worst <= 2 else 3 if worst <= 5 else 2
+
+
+analysis = read_json(RUN / "artifacts" / "analysis_result.json") or {}
+orchestration = read_json(RUN / "orchestration.json") or {}
+expected = yaml.safe_load((REFERENCE / "expected.yaml").read_text())
+
+steps = orchestration.get("steps") or []
+succeeded = [step for step in steps if step["status"] == "succeeded"]
+results = analysis.get("results") or []
+distances = tolerances(expected, results)
+reported = [name for name, off in distances.items() if off is not None]
+sources = [r.get("source_file", "") for r in results]
+kept = [name for name in sources if name and (RUN / "artifacts" / name).is_file()]
+judged_right = analysis.get("reproduced") is (expected["outcome"] == "supported")
+
+accuracy = by_distance(distances.values()) if distances else (5 if judged_right else 1)
+execution = by_share(len(succeeded) / len(steps)) if steps else 1
+completeness = by_share(len(reported) / len(distances)) if distances else (5 if analysis else 1)
+traceable = by_share(len(kept) / len(sources)) if sources else 1
+rigor = min(traceable, 5 if judged_right else 1)
+fidelity = min(accuracy, execution)
+scores = {
+    "methodological_fidelity": fidelity,
+    "execution_competence": execution,
+    "result_accuracy": accuracy,
+    "completeness": completeness,
+    "scientific_rigor": rigor,
+}
+ordered = sorted(scores.values())
+overall = min(ordered[2], accuracy + 1, 5) if judged_right else min(2, ordered[2])
+
+off = ", ".join(f"{name} {d:.2g}" for name, d in distances.items() if d is not None) or "none"
+told = {
+    "methodological_fidelity": [
+        "The steps ran and their numbers lie where the procedure puts them.",
+        "steps against procedure",
+        "numbers against procedure",
+    ],
+    "execution_competence": [
+        f"{len(succeeded)} of {len(steps)} steps succeeded.",
+        "commands end with status 0",
+        "expected outputs are there",
+    ],
+    "result_accuracy": [f"Distance from the expectation in tolerances: {off}.", "largest distance", "all quantities"],
+    "completeness": [
+        f"{len(reported)} of {len(distances)} expected quantities were reported.",
+        "quantities reported",
+        "parts compared",
+    ],
+    "scientific_rigor": [
+        f"The conclusion is {'right' if judged_right else 'wrong'}; {len(kept)} of {len(sources)} numbers name a file that exists.",
+        "conclusion follows from evidence",
+        "numbers are traceable",
+    ],
+}
+where = {
+    "file": "artifacts/analysis_result.json",
+    "quote": f'"reproduced": {json.dumps(analysis.get("reproduced"))}',
+    "shows": "the attempt's own conclusion",
+}
+labels = []
+if analysis and not judged_right:
+    labels.append(
+        {
+            "label": "overconfident_assessment",
+            "evidence": f"concludes {analysis.get('reproduced')} although the expectation is {expected['outcome']}",
+        }
+    )
+if len(reported) < len(distances):
+    labels.append(
+        {"label": "procedural_incompleteness", "evidence": f"only {', '.join(reported) or 'nothing'} was reported"}
+    )
+if any(step["status"] not in ("succeeded", "skipped") for step in steps):
+    labels.append({"label": "resource_execution_failure", "evidence": "a step did not succeed"})
+
+print(
+    json.dumps(
+        {
+            "overall": max(1, overall),
+            "dimensions": [
+                {
+                    "name": name,
+                    "score": score,
+                    "justification": told[name][0],
+                    "subdimensions": [
+                        {"name": part, "score": score, "justification": told[name][0]} for part in told[name][1:]
+                    ],
+                    "evidence": [where] if analysis else [],
+                }
+                for name, score in scores.items()
+            ],
+            "strengths": [told[name][0] for name, score in scores.items() if score >= 4],
+            "key_errors": [told[name][0] for name, score in scores.items() if score <= 2],
+            "failure_labels": labels,
+            "self_comparison": f"The attempt says {analysis.get('reproduced')}; the expectation is {expected['outcome']}."
+            if analysis
+            else None,
+        }
+    )
+)
