@@ -7,7 +7,7 @@ a time; nothing a model wrote reaches an expression parser.
 Some texts have more than one honest reading: `A` is ampere or angstrom, `C` coulomb or degree Celsius, `HV` a bare
 hardness number or kgf/mm², `W/m K` one of two products. A conversion takes the first reading that fits the other unit;
 where none fits it raises, it never guesses. What is counted per (atom, formula unit, cell; atomic or weight per cent)
-keeps units apart when both name it and is let go when only one does. An angle is not a pure number, though pint says so.
+keeps units apart when both name it and is let go when only one does. An angle is not a pure number.
 """
 
 import functools

@@ -1,0 +1,230 @@
+"""The judge that is a program: an agent's `analysis_result.json` beside the claim's `expected.yaml`.
+
+It knows three words. The verdict is `correct` where the agent's own judgement agrees with the expected outcome and
+its numbers carry that judgement; `incorrect` where the judgement is the opposite (whatever the numbers) or a number
+is outside its tolerance; `undetermined` where the judgement is right or absent and a number is missing or can't be
+compared. A run that left no readable analysis is scored, not unscored: leaving none is the agent's doing. Only a claim
+without readable expectations leaves the run unscored.
+"""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import ValidationError
+
+from matproof.claims.models import Expected, Outcome, Quantity, Sign
+from matproof.core.errors import InputError, UnsafePathError
+from matproof.core.files import explain, read_model, read_within
+from matproof.core.units import UnitError, convert
+from matproof.evaluation.matching import SAME, Match, Target, match
+from matproof.records.analysis import AnalysisResult
+from matproof.records.evaluation import Checks, QuantityCheck, RelationCheck, Verdict
+
+ANALYSIS = "analysis_result.json"
+MAX_BYTES = 5_000_000
+"""Longest `analysis_result.json` that is read, in bytes."""
+MISSING = f"the run left no {ANALYSIS}"
+
+Relation = Literal["holds", "broken", "undetermined"]
+Found = Literal["supported", "contradicted", "undetermined"]
+
+
+class ChecksOutcome(NamedTuple):
+    """What an evaluation record needs: `scored` with checks, or `unscored` with a reason."""
+
+    status: Literal["scored", "unscored"]
+    reason: str | None
+    checks: Checks | None
+
+
+def run_checks(artifacts: Path, expected: Expected | Path | None) -> ChecksOutcome:
+    """Compare what a run left in its directory `artifacts` with `expected`, or with the `expected.yaml` at that path.
+
+    Never raises for anything that an agent or a claim's author wrote.
+    """
+    if isinstance(expected, Path):
+        try:
+            expected = read_model(Expected, expected)
+        except InputError as error:
+            return ChecksOutcome("unscored", f"no expectations to compare with: {error}", None)
+    if expected is None:
+        return ChecksOutcome("unscored", "the claim has no reference/expected.yaml to compare with", None)
+    analysis, why_missing = read_analysis(artifacts)
+    return ChecksOutcome("scored", None, check_analysis(expected, analysis, why_missing=why_missing))
+
+
+def read_analysis(artifacts: Path) -> tuple[AnalysisResult | None, str | None]:
+    """The analysis in `artifacts`, or None and why: one of our sentences, safe to show.
+
+    Strict: a boolean, a string, NaN or an infinity in place of a number is a malformed file, not a number.
+    """
+    try:
+        data = read_within(artifacts, ANALYSIS, limit=MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None, MISSING
+    except UnsafePathError:
+        return None, f"{ANALYSIS} is a link or not a plain file, so it was not read"
+    if len(data) > MAX_BYTES:
+        return None, f"{ANALYSIS} is longer than {MAX_BYTES // 1_000_000} MB, so it was not read"
+    try:
+        return AnalysisResult.model_validate_json(data, strict=True), None
+    except ValidationError as error:
+        if error.errors(include_url=False)[0]["type"] == "json_invalid":
+            return None, f"{ANALYSIS} is not valid JSON"
+        field, problem, _ = explain(error)[0]
+        return None, f"{ANALYSIS}: {field[:200]}: {problem[:200]}"
+
+
+def check_analysis(expected: Expected, analysis: AnalysisResult | None, *, why_missing: str | None = None) -> Checks:
+    """Every expected number and relation beside what the agent reported, and the verdict.
+
+    `why_missing` says why there is no analysis. The order of the agent's results changes nothing.
+    """
+    targets = [_target(quantity) for quantity in expected.quantities]
+    targets += [Target(name=name, unit=None) for name in _related(expected)]
+    matches = match(targets, analysis.results if analysis is not None else [])
+    quantities = [_check(quantity, matches[quantity.name]) for quantity in expected.quantities]
+    relations = [_ordering(names, matches) for names in expected.orderings]
+    relations += [_sign(expected, name, sign, matches[name]) for name, sign in expected.signs.items()]
+    found = _found(expected.outcome, quantities, relations)
+    judged = None if analysis is None else analysis.reproduced
+    verdict, explanation = _verdict(expected.outcome, judged, quantities, relations, why_missing or MISSING)
+    return Checks(
+        expected_outcome=expected.outcome,
+        found=found,
+        self_reproduced=judged,
+        verdict=verdict,
+        explanation=explanation,
+        quantities=quantities,
+        relations=relations,
+    )
+
+
+def within(value: float, quantity: Quantity) -> bool:
+    """Whether `value`, in the quantity's unit, is inside the tolerance or interval, its ends included.
+
+    A relative 1e-9 is forgiven, so that a value on the boundary is not lost to the rounding of a unit conversion.
+    """
+    if quantity.interval is not None:
+        low, high = quantity.interval
+    else:
+        centre = quantity.value or 0.0
+        reach = quantity.abs_tol if quantity.abs_tol is not None else (quantity.rel_tol or 0.0) * abs(centre)
+        low, high = centre - reach, centre + reach
+    slack = SAME * max(abs(low), abs(high), abs(value))
+    return low - slack <= value <= high + slack
+
+
+def _target(quantity: Quantity) -> Target:
+    return Target(name=quantity.name, unit=quantity.unit, aliases=tuple(quantity.aliases))
+
+
+def _related(expected: Expected) -> list[str]:
+    """Names that only an ordering or a sign mentions."""
+    known = {quantity.name for quantity in expected.quantities}
+    names = [name for ordering in expected.orderings for name in ordering] + list(expected.signs)
+    return [name for name in dict.fromkeys(names) if name not in known]
+
+
+def _words(quantity: Quantity) -> str:
+    if quantity.interval is not None:
+        return f"{quantity.interval[0]:.10g} to {quantity.interval[1]:.10g}"
+    if quantity.rel_tol is not None:
+        return f"{quantity.value:.10g} ± {quantity.rel_tol * 100:.6g} %"
+    return f"{quantity.value:.10g} ± {quantity.abs_tol:.6g}"
+
+
+def _check(quantity: Quantity, found: Match) -> QuantityCheck:
+    status: Literal["within", "outside", "missing", "not_comparable"]
+    if found.value is not None:
+        status = "within" if within(found.value, quantity) else "outside"
+    else:
+        status = "missing" if found.comparable else "not_comparable"
+    return QuantityCheck(
+        name=quantity.name,
+        expected=_words(quantity),
+        unit=quantity.unit,
+        reported=found.value,
+        reported_as=found.reported_as,
+        status=status,
+        detail=found.problem,
+    )
+
+
+def _ordering(names: list[str], matches: Mapping[str, Match]) -> RelationCheck:
+    known = [found for name in names if (found := matches[name]).value is not None]
+    status: Relation = "holds" if len(known) == len(names) else "undetermined"
+    try:
+        unit = next((found.unit for found in known), "")
+        values = [convert(found.value or 0.0, found.unit, unit) for found in known]
+    except UnitError:
+        values, status = [], "undetermined"
+    for index, smaller in enumerate(values):
+        for larger in values[index + 1 :]:
+            if math.isclose(smaller, larger, rel_tol=SAME, abs_tol=0.0):
+                status = "undetermined" if status != "broken" else status
+            elif smaller > larger:
+                status = "broken"
+    return RelationCheck(relation=" < ".join(names), status=status)
+
+
+def _sign(expected: Expected, name: str, sign: Sign, found: Match) -> RelationCheck:
+    relation = f"{name} is {sign}"
+    if found.value is None:
+        return RelationCheck(relation=relation, status="undetermined")
+    quantity = next((quantity for quantity in expected.quantities if quantity.name == name), None)
+    if sign == "zero":
+        # A computed zero is never exact: the quantity's own tolerance says how near is near enough.
+        holds = within(found.value, quantity) if quantity is not None else found.value == 0
+    else:
+        holds = found.value > 0 if sign == "positive" else found.value < 0
+    return RelationCheck(relation=relation, status="holds" if holds else "broken")
+
+
+def _found(outcome: Outcome, quantities: list[QuantityCheck], relations: list[RelationCheck]) -> Found:
+    if _wrong(quantities, relations):
+        # A wrong number speaks against a true claim; against a false one it says nothing in the claim's favour.
+        return "contradicted" if outcome == "supported" else "undetermined"
+    if _open(quantities, relations) or not (quantities or relations):
+        return "undetermined"
+    return outcome
+
+
+def _wrong(quantities: list[QuantityCheck], relations: list[RelationCheck]) -> list[str]:
+    names = [check.name for check in quantities if check.status == "outside"]
+    return names + [check.relation for check in relations if check.status == "broken"]
+
+
+def _open(quantities: list[QuantityCheck], relations: list[RelationCheck]) -> list[str]:
+    names = [check.name for check in quantities if check.status in ("missing", "not_comparable")]
+    return names + [check.relation for check in relations if check.status == "undetermined"]
+
+
+def _verdict(
+    outcome: Outcome,
+    judged: bool | None,
+    quantities: list[QuantityCheck],
+    relations: list[RelationCheck],
+    why_missing: str,
+) -> tuple[Verdict, str]:
+    wrong, unknown, total = _wrong(quantities, relations), _open(quantities, relations), len(quantities + relations)
+    if judged is None:
+        return "undetermined", f"{why_missing[:1].upper()}{why_missing[1:]}."
+    says = "reproduced" if judged else "not reproduced"
+    if judged != (outcome == "supported"):
+        return "incorrect", f"The agent says {says}; the evidence has the claim {outcome}."
+    agrees = f"The agent says {says}, which is right"
+    if wrong:
+        return "incorrect", f"{agrees}, but {_list(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong."
+    if not total:
+        return "undetermined", f"{agrees}; there is nothing to compare by program."
+    if unknown:
+        return "undetermined", f"{agrees}, but nothing comparable was reported for {_list(unknown)}."
+    return "correct", f"{agrees}, and all {total} expected numbers and relations hold."
+
+
+def _list(names: list[str]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
