@@ -28,7 +28,7 @@ START = "2026-01-31T12:00:00.000Z"
 
 def run_record(claim: str, setting: str = "live", repeat: int = 1, **changes: Any) -> RunRecord:
     """A completed run with two steps, the first of which was tried twice."""
-    log = "steps/relax/{}/{}.log"
+    log = "steps/relax/{}.{}"
     tries = [
         StepAttempt(
             number=number,
@@ -38,8 +38,8 @@ def run_record(claim: str, setting: str = "live", repeat: int = 1, **changes: An
             seconds=2.5,
             returncode=status,
             ending="exited",
-            stdout_log=log.format(number, "stdout"),
-            stderr_log=log.format(number, "stderr"),
+            stdout_log=log.format(number, "out"),
+            stderr_log=log.format(number, "err"),
             new_outputs=["results.json"] if status == 0 else [],
             missing_outputs=[] if status == 0 else ["results.json"],
             diagnosis=None if status == 0 else "retry with changed command: the cutoff was too small",
@@ -173,12 +173,33 @@ def write_run(results: Path, record: RunRecord, *evaluations: EvaluationRecord, 
     write_text(attempt.artifacts / "results.json", json.dumps({"a0": {"value": 5.431, "unit": "angstrom"}}))
     write_text(attempt.artifacts / "relax.py", "print('relax')\n")
     write_json(attempt.analysis_result, {"reproduced": record.self_reproduced, "summary": "a0 = 5.431 angstrom."})
-    plan = [{"id": s.id, "purpose": s.purpose, "proves": s.proves, "command": "python relax.py"} for s in record.steps]
-    decisions = [{"step": "relax", "attempt": 1, "decision": "retry_changed", "reason": "the cutoff was too small"}]
     write_json(
-        attempt.orchestration, {"plan": {"approach": "Relax, then read a0.", "steps": plan}, "decisions": decisions}
+        attempt.orchestration, {"plan": _plan(record), "decisions": [_DECISION], "setup_summary": "All is ready."}
     )
+    payload = attempt.payload / "claim.txt"
+    write_text(payload, "The lattice parameter of silicon is 5.43 angstrom.\n")
     return place
+
+
+_DECISION = {
+    "time": START,
+    "by": "diagnose",
+    "step": "relax",
+    "attempt": 1,
+    "decision": "retry_changed",
+    "explanation": "The cutoff was too small.",
+    "command": "python relax.py --cutoff 40",
+    "workdir": ".",
+}
+
+
+def _plan(record: RunRecord) -> dict[str, Any]:
+    steps = [
+        {"id": step.id, "purpose": step.purpose, "proves": step.proves, "command": "python relax.py", "timeout_s": 60}
+        | {"depends_on": step.depends_on, "outputs": ["results.json"], "cpus": 1, "workdir": "."}
+        for step in record.steps
+    ]
+    return {"approach": "Relax the cell, then read the lattice parameter.", "steps": steps}
 
 
 def write_claim(tasks: Path, claim: str, outcome: str = "supported", **metadata: Any) -> Path:

@@ -216,8 +216,9 @@ def test_a_sum_is_unknown_where_any_part_is(parts: list[int | None]) -> None:
         (money_text(1e-6), "$1.0e-06"),
         (cost_text(None, 0.4), "≥ $0.40"),
         (cost_text(None, None), "?"),
-        (share_text(0.75, 6, 8), "75 % (6/8)"),
-        (share_text(None, 0, 0), "–"),
+        (share_text(0.75, 0.118), "75 ± 12 %"),
+        (share_text(1.0, None), "100 %"),
+        (share_text(None, None), "–"),
     ],
 )
 def test_numbers_have_one_form(shown: str, expected: str) -> None:

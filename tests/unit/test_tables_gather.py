@@ -261,7 +261,8 @@ def test_the_command_says_what_it_read_and_shows_the_leaderboard(results: Path, 
     assert outcome.exit_code == 0
     assert "runs: 2 (0 new, 1 changed, 1 unchanged) · 1 problem\n" in outcome.stdout
     assert "| live" in outcome.stdout
-    assert "left out: runs/MD-1_a/live/1/evaluations/judge-a.json: claim: missing; add it\n" in outcome.stderr
+    where = "runs/MD-1_a/live/1/evaluations/judge-a.json"
+    assert f"left out: {where}: claim: missing; remove judge-a.json and evaluate again\n" in outcome.stderr
     assert str(results / "tables/leaderboard.md") in outcome.stdout
 
 

@@ -89,12 +89,12 @@ def _left_out_note(left_out: Sequence[str]) -> str:
 
 def _notes(rows: Sequence[Row]) -> list[str]:
     notes = [
-        "score: 1 to 5, mean over claims ± standard error (repeats of a claim are averaged first); "
-        "success: share of claims, and runs; a run without a score counts in neither",
+        "score: 1 to 5; success: a score of at least 4, or a correct verdict; both are means over claims ± standard "
+        "error (repeats of a claim are averaged first), and an unscored run counts in neither",
         "infra: runs lost to node, sandbox or provider; time: median of a run; cost: of all runs, judges apart",
     ]
-    if any(row["se_score"] is None and row["mean_score"] is not None for row in rows):
-        notes.append("a score without ± rests on one claim: its standard error is unknown")
+    if any(row["se_success"] is None and row["success_rate"] is not None for row in rows):
+        notes.append("a number without ± rests on one claim: its standard error is unknown")
     if any(row["cost_usd"] is None and row["runs"] for row in rows):
         unknown = max(row["cost_unknown_runs"] for row in rows)
         notes.append(f"cost: ? is unknown, ≥ is the known part; up to {plural(unknown, 'run')} of a row unknown")
@@ -112,7 +112,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         one_line(row["setting"]),
         one_line(row["judge"] or "none"),
         score_text(row["mean_score"], row["se_score"]),
-        share_text(row["success_rate"], row["succeeded"], row["scored"]),
+        share_text(row["success_rate"], row["se_success"]),
         str(row["runs"]),
         str(row["unscored"]),
         str(row["infrastructure"]),
@@ -123,7 +123,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _table(rows: Sequence[Row]) -> list[str]:
     lines = [_HEADERS, *(_cells(row) for row in rows)]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(_HEADERS))]
+    widths = [max(3, *(len(line[index]) for line in lines)) for index in range(len(_HEADERS))]
     room = WIDTH - (3 * len(widths) + 1) - sum(width for index, width in enumerate(widths) if index not in _SHRINKING)
     widths[1], widths[2] = _share_room(widths[1], widths[2], room)
     rule = tuple("-" * width if index in _LEFT else "-" * (width - 1) + ":" for index, width in enumerate(widths))

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from matproof.claims.models import ClaimMetadata, Expected
+from matproof.claims.loading import claim_metadata, find_claims, read_yaml_model
+from matproof.claims.models import Expected
 from matproof.core.errors import InputError
-from matproof.core.files import Model, read_model
 from matproof.tables.columns import Row
 from matproof.tables.rows import problem_row
 
@@ -17,7 +17,8 @@ def claim_rows(tasks: Path, ran: dict[str, str]) -> tuple[list[Row], list[Row]]:
     """
     found: dict[str, Row] = {}
     problems: list[Row] = []
-    for directory in _claim_directories(tasks):
+    for name in find_claims(tasks) if tasks.is_dir() else []:
+        directory = tasks / name
         row: Row = {"claim": directory.name, "claim_id": ran.get(directory.name)}
         try:
             row |= _known(directory)
@@ -30,21 +31,10 @@ def claim_rows(tasks: Path, ran: dict[str, str]) -> tuple[list[Row], list[Row]]:
     return [found[name] for name in sorted(found)], problems
 
 
-def _claim_directories(tasks: Path) -> list[Path]:
-    if not tasks.is_dir():
-        return []
-    return sorted(path for path in tasks.iterdir() if (path / "agent_view").is_dir() and not path.name.startswith("."))
-
-
 def _known(directory: Path) -> Row:
-    row: Row = {}
-    if (metadata := _optional(ClaimMetadata, directory / "meta" / "claim.yaml")) is not None:
-        fields = {"title", "subdomain", "reproduction_type", "verification"}
-        row |= metadata.model_dump(include=fields) | {"claim_id": metadata.id}
-    if (expected := _optional(Expected, directory / "reference" / "expected.yaml")) is not None:
-        row["outcome"] = expected.outcome
+    metadata = claim_metadata(directory)
+    fields = {"title", "subdomain", "reproduction_type", "verification"}
+    row: Row = metadata.model_dump(include=fields) | {"claim_id": metadata.id}
+    if (directory / "reference" / "expected.yaml").exists():
+        row["outcome"] = read_yaml_model(Expected, directory, "reference/expected.yaml").outcome
     return row
-
-
-def _optional(model: type[Model], path: Path) -> Model | None:
-    return read_model(model, path) if path.exists() else None

@@ -192,7 +192,7 @@ class _Reader:
         try:
             record = RunRecord.read(path)
         except (InputError, OSError, ValueError, RecursionError) as error:
-            self._problem(path, error)
+            self._problem(path, error, remedy=f"matproof rerun {self._run.claim}")
             return None
         found = (record.claim, record.setting, str(record.repeat))
         for field, says, is_ in zip(("claim", "setting", "repeat"), found, self._run.key, strict=True):
@@ -217,7 +217,7 @@ class _Reader:
         try:
             record = EvaluationRecord.read(path)
         except (InputError, OSError, ValueError, RecursionError) as error:
-            self._problem(path, error)
+            self._problem(path, error, remedy=f"remove {path.name} and evaluate again")
             return None
         expected = {
             "claim": run.claim,
@@ -229,10 +229,11 @@ class _Reader:
         for field, value in expected.items():
             says = getattr(record, field)
             if says != value:
-                remedy = f"evaluate it again: remove {path.name}"
+                remedy = f"remove {path.name} and evaluate again"
                 self._problem(path, InputError(path, field, f"judges {says!r}, the run is {value!r}", remedy))
                 return None
         return record
 
-    def _problem(self, path: Path, error: Exception) -> None:
-        self.problems.append(rows.problem_row(path, error, below=self._results))
+    def _problem(self, path: Path, error: Exception, remedy: str | None = None) -> None:
+        row = rows.problem_row(path, error, below=self._results)
+        self.problems.append(row | ({"remedy": remedy} if remedy else {}))

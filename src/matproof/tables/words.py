@@ -70,9 +70,11 @@ def score_text(mean: float | None, error: float | None) -> str:
     return f"{mean:.2f}" if error is None else f"{mean:.2f} ± {error:.2f}"
 
 
-def share_text(rate: float | None, part: int, whole: int) -> str:
-    """A share with its counts: `75 % (6/8)`."""
-    return "–" if rate is None else f"{100 * rate:.0f} % ({part}/{whole})"
+def share_text(rate: float | None, error: float | None) -> str:
+    """A share between 0 and 1: `75 %`, `75 ± 12 %`."""
+    if rate is None:
+        return "–"
+    return f"{100 * rate:.0f} %" if error is None else f"{100 * rate:.0f} ± {100 * error:.0f} %"
 
 
 def count_text(number: int | None) -> str:
