@@ -1,7 +1,6 @@
-"""Reference solution: the pile-up of edge dislocations against a lock, relaxed and compared with Laguerre zeros.
+"""A pile-up of edge dislocations against a lock, relaxed and compared with Laguerre zeros.
 
-Follows `procedure.md`; every choice that a careless person could make differently is an option. Units inside:
-nanometre and megapascal. Writes {name: {"value": x, "unit": u}}.
+Units inside: nanometre and megapascal. Options change one choice each. Writes {name: {"value": x, "unit": u}}.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Reference solution: reads entry order, steps and fit from the released coefficient tables and redraws the figure.
+"""Reads entry order, steps and fit from released coefficient tables and redraws the figure of the lasso paths.
 
-Follows `procedure.md`; every choice that a careless person could make differently is an option. Writes
-{name: {"value": x, "unit": u}} and, beside it, `lasso_paths.svg` and `lasso_paths.csv` (the drawn points).
+Options change one choice each. Writes {name: {"value": x, "unit": u}} and, beside it, `lasso_paths.svg` and
+`lasso_paths.csv` (the drawn points).
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Reference solution: Avrami exponents from simulated nucleation and growth, by two estimators.
+"""Avrami exponents from simulated nucleation and growth, by a fit and by a regression.
 
-Follows `procedure.md`; every choice that a careless person could make differently is an option. A point of the
-periodic unit box is transformed when the first growing sphere reaches it: min over nuclei of t_i + distance / G with
-G = 1. Nuclei that appear inside transformed matter never come first, so they need not be sorted out. Writes
-{name: {"value": x, "unit": u}}; `--inputs` is accepted for a uniform call and not read.
+A point of the periodic unit box is transformed when the first growing sphere reaches it: min over nuclei of
+t_i + distance / G with G = 1. Nuclei that appear inside transformed matter never come first, so they need not be
+sorted out. Options change one choice each. Writes {name: {"value": x, "unit": u}}; `--inputs` is accepted for a
+uniform call and not read.
 """
 
 import argparse
