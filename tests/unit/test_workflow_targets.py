@@ -1,0 +1,67 @@
+"""What the Snakefile asks: targets, files and resources of a campaign."""
+
+from pathlib import Path
+
+import pytest
+
+from matproof.config.workflow import claims, evaluation_files, package_files, rerun_arguments, resource, run_files
+from matproof.core.errors import InputError
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> dict[str, object]:
+    for name, extra in (("A-1_x", ""), ("B-2_y", "requires: {commands: [no-such-program]}\n")):
+        claim = tmp_path / "tasks" / name
+        for folder in ("agent_view/inputs", "meta", "reference"):
+            (claim / folder).mkdir(parents=True)
+        (claim / "agent_view" / "claim.txt").write_text("c")
+        (claim / "agent_view" / "inputs" / "data.csv").write_text("1")
+        (claim / "reference" / "expected.yaml").write_text("outcome: supported")
+        (claim / "meta" / "claim.yaml").write_text(
+            f"id: {name}\nresources: {{cpus: 4, memory_gb: 8, walltime_h: 2}}\n{extra}"
+        )
+    return {
+        "tasks": str(tmp_path / "tasks"),
+        "results": "results",
+        "claims": "all",
+        "settings": ["s1", "s2"],
+        "judges": ["checks"],
+        "repeats": 2,
+    }
+
+
+def test_targets_are_claims_times_settings_times_repeats_times_judges(config: dict[str, object]) -> None:
+    assert len(run_files(config)) == 8
+    assert "results/runs/A-1_x/s2/1/evaluations/checks.json" in evaluation_files(config)
+
+
+def test_a_claim_without_its_software_is_skipped_by_name(
+    config: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert claims({**config, "skip_missing_software": True}) == ["A-1_x"]
+    assert "skipping B-2_y: no-such-program not found" in capsys.readouterr().err
+
+
+def test_hidden_files_are_no_input_of_what_the_agent_sees(config: dict[str, object]) -> None:
+    tasks = str(config["tasks"])
+    assert [Path(path).name for path in package_files(tasks, "A-1_x", "agent")] == [
+        "claim.yaml",
+        "claim.txt",
+        "data.csv",
+    ]
+    assert [Path(path).name for path in package_files(tasks, "A-1_x", "judge")] == ["expected.yaml", "claim.txt"]
+
+
+def test_resources_come_from_the_claim_with_room_for_the_harness(config: dict[str, object]) -> None:
+    assert [resource(config, "A-1_x", name) for name in ("cpus", "memory_mb", "gpus", "walltime_min")] == [
+        4,
+        9000,
+        0,
+        125,
+    ]
+
+
+def test_a_rerun_names_the_runs_of_one_claim(config: dict[str, object]) -> None:
+    assert rerun_arguments(config, "A-1", ("s1",), 2) == ["results/runs/A-1_x/s1/2/run.json"]
+    with pytest.raises(InputError, match="no run of this campaign"):
+        rerun_arguments(config, "ghost", (), None)
