@@ -1,1 +1,1 @@
-"""Where an agent's processes run, and what they can reach."""
+"""Where an agent's processes run: the policy, the engines that enforce it, and what each really enforced."""

@@ -1,0 +1,101 @@
+"""What a caller asks of a sandbox, and what every engine's sandbox can do."""
+
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from matproof.core.processes import Finished
+from matproof.records.run import SandboxReport
+from matproof.sandbox.policy import Policy
+
+GATEWAY_PORT = 8080
+GATEWAY_URL = f"http://127.0.0.1:{GATEWAY_PORT}"
+"""Where the gateway is found inside."""
+HOME = "/home/agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A file or directory of the host and where it is seen inside; missing parents of `target` are made."""
+
+    source: Path
+    target: str
+    """Absolute path inside."""
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSpec:
+    """One sandbox. Each command run in it gets fresh namespaces and a fresh `/tmp` and home."""
+
+    policy: Policy
+    mounts: tuple[Mount, ...] = ()
+    workdir: str = "/tmp"  # noqa: S108 - private to the sandbox
+    """Working directory inside."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables beside the policy's; these win."""
+    gateway_socket: Path | None = None
+    """Unix socket of the gateway; used where the policy's network is `gateway`."""
+    memory_gb: float | None = None
+    """Replaces the policy's, in gigabytes."""
+    processes: int | None = None
+    """Replaces the policy's."""
+    allow_hosts: tuple[str, ...] = ()
+    """Hosts that the claim must reach."""
+    hidden: tuple[Path, ...] = ()
+    """Host paths that must not be visible: a mount or software directory that would show one is refused."""
+
+
+class Sandbox(Protocol):
+    """A way to run commands under one spec; as many at a time as wanted."""
+
+    @property
+    def report(self) -> SandboxReport:
+        """What is enforced, and by what."""
+
+    def argv(self, command: Sequence[str]) -> list[str]:
+        """Arguments that enter the sandbox and run `command`; standard streams pass through untouched."""
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        timeout_s: float | None,
+        stdout_to: Path | None = None,
+        stderr_to: Path | None = None,
+        cancel: threading.Event | None = None,
+        stdin: str | None = None,
+        max_log_bytes: int = 20_000_000,
+    ) -> Finished:
+        """Run `command` to its end; when this returns, nothing that it started is alive.
+
+        `timeout_s` in seconds. Raises InfrastructureError where the sandbox could not be entered.
+        """
+
+    def write_launcher(self, path: Path, program: str) -> Path:
+        """Write a program at `path` that runs `program` inside with the arguments it is given.
+
+        Ending it, by any signal, ends everything inside; so does the end of the thread that started it.
+        """
+
+    def wait_until_empty(self, timeout_s: float = 10.0) -> None:
+        """Return when nothing runs inside any more. Raises InfrastructureError after `timeout_s` seconds."""
+
+
+def python_software() -> tuple[Path, ...]:
+    """Directories that the running Python needs and that are not below /usr: its environment and its base."""
+    prefixes = [Path(sys.prefix), Path(sys.base_prefix)]
+    wanted: list[Path] = []
+    for path in (*prefixes, *(prefix.resolve() for prefix in prefixes)):
+        if not path.is_relative_to("/usr") and path not in wanted:
+            wanted.append(path)
+    return tuple(wanted)
+
+
+def python_path() -> str:
+    """PATH inside: the running Python's environment first."""
+    own = [f"{sys.prefix}/bin"] if sys.prefix != "/usr" else []
+    return ":".join([*own, "/usr/local/bin", "/usr/bin", "/bin"])
