@@ -96,6 +96,8 @@ class Quantity(HandWritten):
     """Accepted distance from `value` as a fraction of it."""
     aliases: list[str] = []
     """Other names under which an agent may report it."""
+    stated: bool = False
+    """For a contradicted claim: the claim states this value rightly, so it may appear in what the agent sees."""
 
     @model_validator(mode="after")
     def _one_way_to_compare(self) -> Self:
