@@ -1,0 +1,103 @@
+"""A conversation as any of the three APIs carries it: what a script needs of a request, and its answer in one form."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from matproof.models.base import Json, Tokens
+
+_REMINDER_OPEN, _REMINDER_CLOSE = "<system-reminder>", "</system-reminder>"
+_CWD = re.compile(
+    r"(?:Primary working directory|Working directory|Current working directory|cwd)\s*:\s*(/[^\n]{0,4096})"
+    r"|<cwd>(/[^<\n]{0,4096})</cwd>"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """What a request says of the conversation so far."""
+
+    turn: int
+    """Rounds that the assistant has had: neighbouring assistant messages count once."""
+    tool_results: tuple[str, ...]
+    """Text of every tool result in the request, oldest first, the client's own reminders removed."""
+    prompt: str
+    """Text of the first user message."""
+    cwd: str | None
+    """Working directory that the client names; None where it names none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One tool call; a text as input is a custom (free-form) tool of the Responses API."""
+
+    name: str
+    input: Json | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One answer of the assistant."""
+
+    id: str
+    """Lower-case letters, digits, `-` and `_`; unique in the conversation. Every id in the reply derives from it."""
+    model: str
+    thinking: str | None
+    text: str | None
+    tools: tuple[ToolCall, ...]
+    tokens: Tokens
+
+
+def text_of(content: Any) -> str:
+    """Text of a message's or tool result's content: a string, or blocks of which the texts are joined by newlines."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = []
+    for block in content:
+        if isinstance(block, str):
+            parts.append(block)
+        elif isinstance(block, dict) and isinstance(block.get("text"), str):
+            parts.append(block["text"])
+        elif isinstance(block, dict) and "image" in str(block.get("type")):
+            parts.append("[image]")
+    return "\n".join(parts)
+
+
+def without_reminders(text: str) -> str:
+    """`text` without the `<system-reminder>` blocks that the Claude client adds, and the newlines around them."""
+    while (start := text.find(_REMINDER_OPEN)) >= 0:
+        end = text.find(_REMINDER_CLOSE, start)
+        if end < 0:
+            break
+        before, after = text[:start].rstrip("\n"), text[end + len(_REMINDER_CLOSE) :].lstrip("\n")
+        text = f"{before}\n{after}" if before and after else before + after
+    return text
+
+
+def find_cwd(texts: Iterable[str]) -> str | None:
+    """The working directory that a prompt names, by the phrases that the clients use."""
+    for text in texts:
+        if found := _CWD.search(text):
+            return (found.group(1) or found.group(2)).strip()
+    return None
+
+
+def pieces(text: str) -> Iterator[str]:
+    """`text` in a few dozen pieces at most, as a stream would carry it; nothing for an empty text."""
+    size = max(24, -(-len(text) // 32))
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
+
+
+def number(value: Any) -> int | None:
+    """A count of tokens as a provider gives it; None where it is not one."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def total(*values: int | None) -> int | None:
+    """The sum; None where any part is unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
