@@ -151,7 +151,12 @@ class _Book:
         ranks: list[tuple[int, int]] = []
         for reading in fitted(group.words, name.sequence):
             left_out, added = expected - reading, reading - expected
-            more = not left_out and expected and not added & QUALIFIERS and not added & (others - expected)
+            foreign = added & (QUALIFIERS | others)
+            if is_pure_number(target.unit or ""):
+                foreign -= {"count"}
+            if "mean" in added:
+                foreign -= {"fold"}
+            more = not left_out and expected and not foreign
             fewer = not added and reading - self._shared and left_out <= self._shared
             if more or fewer:
                 ranks.append((len(left_out), len(added)))
