@@ -23,6 +23,7 @@ def config(tmp_path: Path) -> dict[str, object]:
     return {
         "tasks": str(tmp_path / "tasks"),
         "results": "results",
+        "config_dir": str(tmp_path / "config"),
         "claims": "all",
         "settings": ["s1", "s2"],
         "judges": ["checks"],
@@ -40,6 +41,13 @@ def test_a_claim_without_its_software_is_skipped_by_name(
 ) -> None:
     assert claims({**config, "skip_missing_software": True}) == ["A-1_x"]
     assert "skipping B-2_y: no-such-program not found" in capsys.readouterr().err
+
+
+def test_a_setting_may_run_on_some_claims_only(config: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "config/settings").mkdir(parents=True)
+    (tmp_path / "config/settings/s2.yaml").write_text("claims: [B-2_y]")
+    runs = run_files({**config, "repeats": 1})
+    assert runs == [f"results/runs/{run}/1/run.json" for run in ("A-1_x/s1", "B-2_y/s1", "B-2_y/s2")]
 
 
 def test_hidden_files_are_no_input_of_what_the_agent_sees(config: dict[str, object]) -> None:

@@ -43,8 +43,8 @@ class Setting(Answers):
 
     agent: Literal["orchestrated"]
     """Which agent."""
-    policy: str = "sandbox/agent.yaml"
-    """Isolation policy."""
+    claims: list[str] | None = None
+    """Directory names of the only claims this setting runs on; null is all of the campaign's."""
     step_attempts: int = Field(default=3, ge=1, le=10)
     """Tries of one step before it counts as failed."""
 

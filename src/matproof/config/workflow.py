@@ -33,6 +33,7 @@ def run_files(config: Config) -> list[str]:
         f"{config['results']}/runs/{claim}/{setting}/{repeat}/run.json"
         for claim in claims(config)
         for setting in config["settings"]
+        if _runs_on(config, setting, claim)
         for repeat in repeats
     ]
 
@@ -85,6 +86,11 @@ def _all_claims(tasks: str) -> tuple[str, ...]:
     with os.scandir(tasks) as entries:
         found = [entry.name for entry in entries if entry.is_dir() and Path(entry.path, "agent_view").is_dir()]
     return tuple(sorted(found))
+
+
+def _runs_on(config: Config, setting: str, claim: str) -> bool:
+    only = _yaml(f"{config['config_dir']}/settings/{setting}.yaml").get("claims")
+    return only is None or claim in only
 
 
 @functools.cache
