@@ -67,7 +67,7 @@ def gaps(points, bands, occupied):
 
 
 def main():
-    """Writes the gaps. The last three options make the usual mistakes."""
+    """Writes the gaps. The last three options change what is read, to see what depends on it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("results.json"))

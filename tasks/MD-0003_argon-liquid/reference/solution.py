@@ -140,7 +140,7 @@ def diffusion(work, wrapped, directions):
 
 
 def main():
-    """Runs one step, or all; the last three options make mistakes that the expectations must reject."""
+    """Runs one step, or all. The last three options change the state or the analysis, to see what depends on it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=Path, help="unused: the claim has no input files")
     parser.add_argument("--out", type=Path, default=Path("results.json"))
