@@ -26,8 +26,8 @@ from matproof.config.settings import Setting
 from matproof.core.clock import elapsed, timestamp
 from matproof.core.errors import InfrastructureError, UnsafePathError
 from matproof.core.files import read_model, read_within, write_json
-from matproof.models import open_backend
 from matproof.models.gateway import Gateway
+from matproof.models.opening import open_backend
 from matproof.models.session import client_version
 from matproof.records.analysis import AnalysisResult
 from matproof.records.places import AttemptPlace, RunPlace

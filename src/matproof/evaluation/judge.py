@@ -19,8 +19,8 @@ from matproof.core.errors import InfrastructureError
 from matproof.core.files import read_model
 from matproof.evaluation.blind import blinded
 from matproof.execution.conversation import Conversation, converse
-from matproof.models import open_backend
 from matproof.models.gateway import Gateway
+from matproof.models.opening import open_backend
 from matproof.models.prompts import load_prompt
 from matproof.models.session import Answered
 from matproof.records.base import Usage
@@ -134,11 +134,7 @@ def judge(
                         Mount(source=orchestration_copy, target=f"{RUN}/orchestration.json"),
                         Mount(source=case.reference, target=REFERENCE),
                     ),
-                    workdir="/tmp",  # noqa: S108 - private to the sandbox
-                    environment={},
                     gateway_socket=socket,
-                    memory_gb=None,
-                    processes=None,
                 ),
                 allow_weaker=allow_weaker,
                 on_message=lambda message: record_message(trace, "judge", message),

@@ -28,7 +28,9 @@ def record_message(trace: TraceWriter, phase: str, message: "Message") -> None:
             "turns": message.num_turns,
             "usage": message.usage,
         }
-        trace.write(phase, "error" if message.is_error else "usage", message.result or "", data=summary)
+        # A good result repeats the last message; a bad one says why.
+        said = message.result or "" if message.is_error else ""
+        trace.write(phase, "error" if message.is_error else "usage", said, data=summary)
     elif not isinstance(message, SystemMessage):
         trace.write(phase, "message", str(message), data={"role": "client", "type": type(message).__name__})
 
@@ -41,7 +43,7 @@ def _record_block(trace: TraceWriter, phase: str, role: str, block: Any) -> None
     elif isinstance(block, ThinkingBlock):
         trace.write(phase, "thinking", block.thinking)
     elif isinstance(block, ToolUseBlock):
-        trace.write(phase, "tool_call", to_json(block.input), tool=block.name, call_id=block.id)
+        trace.write(phase, "tool_call", to_json(block.input, indent=None), tool=block.name, call_id=block.id)
     elif isinstance(block, ToolResultBlock):
         failed = {"is_error": True} if block.is_error else None
         trace.write(phase, "tool_result", _result_text(block.content), call_id=block.tool_use_id, data=failed)

@@ -58,9 +58,10 @@ class SessionKind:
     writes: bool = False
     sees_logs: bool = False
     builtin_tools: tuple[str, ...] = ("Bash", "Read")
+    policy: str = "agent"
 
 
-PLAN = SessionKind(name="plan")
+PLAN = SessionKind(name="plan", policy="plan")
 SETUP = SessionKind(name="setup", writes=True, builtin_tools=("Bash", "Read", "Write", "Edit"))
 DIAGNOSE = SessionKind(name="diagnose", sees_logs=True)
 EXTRACT = SessionKind(name="extract", sees_logs=True)
@@ -128,7 +129,7 @@ class Sessions:
         if kind.sees_logs:
             place.steps.mkdir(parents=True, exist_ok=True)
             mounts.append(Mount(source=place.steps, target=STEPS))
-        return self._base("agent", tuple(mounts), self._work.socket)
+        return self._base(kind.policy, tuple(mounts), self._work.socket)
 
     def _base(self, policy: str, mounts: tuple[Mount, ...], socket: Path | None) -> SandboxSpec:
         work = self._work
@@ -140,8 +141,8 @@ class Sessions:
             environment={"OMP_NUM_THREADS": str(resources.cpus)},
             gateway_socket=socket,
             memory_gb=resources.memory_gb if policy == "step" else None,
-            processes=None,
             allow_hosts=tuple(work.claim.metadata.allow_hosts),
+            hidden=(work.claim.root / "meta", work.claim.root / "reference"),
         )
 
     def _remember(self, report: SandboxReport) -> None:
@@ -161,15 +162,13 @@ def merged_report(reports: list[SandboxReport]) -> SandboxReport | None:
     """One report of all sandboxes of a run; where they differ, each mechanism is named."""
     if not reports:
         return None
-    enforced: dict[str, str] = {}
+    enforced: dict[str, list[str]] = {}
     weaker: dict[str, str] = {}
     for report in reports:
         weaker |= report.weaker
         for limit, how in report.enforced.items():
-            known = enforced.get(limit)
-            enforced[limit] = how if known is None else _both(known, how)
-    return SandboxReport(engine=reports[0].engine, version=reports[0].version, enforced=enforced, weaker=weaker)
-
-
-def _both(known: str, how: str) -> str:
-    return known if how in known.split("; ") else f"{known}; {how}"
+            known = enforced.setdefault(limit, [])
+            if how not in known:
+                known.append(how)
+    joined = {limit: " | ".join(hows) for limit, hows in enforced.items()}
+    return SandboxReport(engine=reports[0].engine, version=reports[0].version, enforced=joined, weaker=weaker)
