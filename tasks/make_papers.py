@@ -25,7 +25,17 @@ from reportlab.lib.units import mm
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
-from reportlab.platypus import Image, KeepTogether, ListFlowable, Paragraph, Preformatted, SimpleDocTemplate, Spacer
+from reportlab.platypus import (
+    BaseDocTemplate,
+    Frame,
+    Image,
+    KeepTogether,
+    ListFlowable,
+    PageTemplate,
+    Paragraph,
+    Preformatted,
+    Spacer,
+)
 from reportlab.platypus import Table as PdfTable
 
 TASKS = Path(__file__).resolve().parent
@@ -41,8 +51,12 @@ BODY = ParagraphStyle("body", fontName="Serif", fontSize=9.2, leading=13, alignm
 STYLES = {
     "title": ParagraphStyle("title", BODY, fontName="Serif-Bold", fontSize=15, leading=19, alignment=TA_CENTER),
     "byline": ParagraphStyle("byline", BODY, fontName="Serif-Italic", alignment=TA_CENTER, spaceAfter=12),
-    "h2": ParagraphStyle("h2", BODY, fontName="Serif-Bold", fontSize=11, leading=14, spaceBefore=8, spaceAfter=4),
-    "h3": ParagraphStyle("h3", BODY, fontName="Serif-BoldItalic", fontSize=9.6, spaceBefore=4, spaceAfter=3),
+    "h2": ParagraphStyle(
+        "h2", BODY, fontName="Serif-Bold", fontSize=11, leading=14, spaceBefore=8, spaceAfter=4, keepWithNext=1
+    ),
+    "h3": ParagraphStyle(
+        "h3", BODY, fontName="Serif-BoldItalic", fontSize=9.6, spaceBefore=4, spaceAfter=3, keepWithNext=1
+    ),
     "formula": ParagraphStyle("formula", BODY, alignment=TA_CENTER, spaceBefore=2, spaceAfter=8),
     "caption": ParagraphStyle("caption", BODY, fontSize=8.2, leading=11, spaceBefore=3, spaceAfter=8),
     "cell": ParagraphStyle("cell", BODY, fontSize=8.4, leading=11, alignment=TA_CENTER, spaceAfter=0),
@@ -163,24 +177,17 @@ def build(source: Path, target: Path) -> None:
     """Prints `source` to `target`. Raises FileNotFoundError where a figure is missing."""
     text = source.read_text(encoding="utf-8")
     title = text.splitlines()[0].lstrip("# ")
-    document = SimpleDocTemplate(
-        str(target),
-        pagesize=A4,
-        leftMargin=24 * mm,
-        rightMargin=24 * mm,
-        topMargin=20 * mm,
-        bottomMargin=20 * mm,
-        title=title,
-        author="",
-        invariant=1,
-    )
+    document = BaseDocTemplate(str(target), pagesize=A4, title=title, author="", invariant=1)
 
     def number(canvas: Any, page: Any) -> None:
         canvas.setFont("Serif", 8)
         canvas.drawCentredString(A4[0] / 2, 11 * mm, str(page.page))
 
     register_fonts()
-    document.build(list(flowables(text, source.parent)), onFirstPage=number, onLaterPages=number)
+    frame = Frame(24 * mm, 20 * mm, WIDTH, A4[1] - 40 * mm, leftPadding=0, rightPadding=0)
+    # At a page's end, so that a reader of the text layer meets the title first.
+    document.addPageTemplates(PageTemplate(frames=[frame], onPageEnd=number))
+    document.build(list(flowables(text, source.parent)))
 
 
 def main(names: list[str]) -> None:
