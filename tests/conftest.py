@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "workflow"))
 
 from campaign_project import Project, write_project
+from single_run import Bench
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +36,9 @@ def edit(project: Project) -> Callable[[str, str], None]:
         path.write_text(path.read_text() + text)
 
     return append
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A project in which single runs are made, without Snakemake."""
+    return Bench(write_project(tmp_path / "bench"))

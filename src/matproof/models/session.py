@@ -75,7 +75,7 @@ def client_environment(session: str, model: str, url: str) -> dict[str, str]:
     )
     return {
         "ANTHROPIC_BASE_URL": f"{url}/s/{session}",
-        "ANTHROPIC_API_KEY": "placeholder",
+        "ANTHROPIC_API_KEY": "no-key-inside-the-sandbox",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
         "CLAUDE_CODE_MAX_RETRIES": "2",
@@ -105,9 +105,12 @@ def hold(session: Session, on_message: OnMessage) -> Answered:
     import anyio
 
     async def bounded() -> Answered:
+        answered = Answered(answer=None, ending="timeout", problem=f"stopped after {session.timeout_s:.0f} s")
         with anyio.move_on_after(session.timeout_s):
-            return await _converse(session, on_message)
-        return Answered(answer=None, ending="timeout", problem=f"stopped after {session.timeout_s:.0f} s")
+            answered = await _converse(session, on_message)
+        # The client's pipes are closed by callbacks of this loop: let them run before it ends.
+        await anyio.sleep(0.05)
+        return answered
 
     return anyio.run(bounded)
 

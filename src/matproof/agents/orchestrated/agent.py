@@ -35,8 +35,6 @@ from matproof.papers.tool import parse_pdf_tool
 from matproof.records.analysis import AnalysisResult
 from matproof.records.run import Phase, PhaseName, RunOutcome
 
-EXTRACTION_SHARE = 0.1
-EXTRACTION_MOST_S = 300.0
 T = TypeVar("T")
 _PROMPTS = ("plan", "setup", "diagnose", "extract")
 
@@ -128,8 +126,8 @@ class _Run:
 
     def _execute(self, plan: Plan) -> str | None:
         """Run the steps; returns why they were cut short, where the walltime did."""
-        reserve = min(EXTRACTION_MOST_S, EXTRACTION_SHARE * self._work.walltime_s)
-        execution = Execution(self._work, self._sessions, self._ledger, deadline=self._work.deadline - reserve)
+        deadline = self._work.deadline - extraction_reserve(self._work.walltime_s)
+        execution = Execution(self._work, self._sessions, self._ledger, deadline=deadline)
         execution.run(plan)
         return "the walltime ended the execution of the plan" if execution.out_of_time else None
 
@@ -177,6 +175,11 @@ class _Run:
                 str(arguments.get("path", "")), work.place.payload, work.place.payload / "paper.md"
             ),
         )
+
+
+def extraction_reserve(walltime_s: float) -> float:
+    """Seconds kept for the extraction: a tenth, from 20 s to 5 min, and never more than a third."""
+    return min(300.0, max(20.0, 0.1 * walltime_s), walltime_s / 3)
 
 
 def _clear(path: Path) -> None:

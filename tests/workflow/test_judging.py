@@ -1,0 +1,94 @@
+"""The judge reads what is there: break the evidence and the score falls; lose the judge and there is no score."""
+
+import json
+
+import pytest
+from single_run import Bench
+
+from matproof.core.files import write_text
+from matproof.traces.events import read_trace
+
+
+@pytest.fixture
+def ran(bench: Bench) -> Bench:
+    bench.run()
+    return bench
+
+
+def judge_script(bench: Bench, text: str) -> None:
+    write_text(bench.root / "demo/scripts/judge.yaml", text)
+
+
+def test_a_sound_run_scores_well(ran: Bench) -> None:
+    record = ran.judge("scripted-judge")
+    assert (record.status, record.overall, record.grade, record.success) == ("scored", 5, "fully_reproduced", True)
+    assert record.scripted
+
+
+@pytest.mark.parametrize(
+    ("damage", "at_most"),
+    [
+        ({"results": [{"quantity": "total", "value": 54, "source_file": "t.json"}]}, 3),
+        ({"results": []}, 2),
+        ({"reproduced": False}, 2),
+    ],
+)
+def test_the_score_falls_with_the_evidence(ran: Bench, damage: dict[str, object], at_most: int) -> None:
+    file = ran.attempt().analysis_result
+    write_text(file, json.dumps(json.loads(file.read_text()) | damage))
+    record = ran.judge("scripted-judge")
+    assert record.overall is not None
+    assert record.overall <= at_most
+    assert record.success is False
+
+
+def test_the_judge_sees_neither_agent_nor_model(ran: Bench) -> None:
+    ran.judge("scripted-judge")
+    blinded = ran.results.run("A-1_sum", "scripted", 1).evaluations / "scripted-judge/001/blinded"
+    for copy in blinded.iterdir():
+        text = copy.read_text().lower()
+        assert "claude" not in text
+        assert "sonnet" not in text
+
+
+def test_the_judge_can_not_change_the_run(ran: Bench) -> None:
+    judge_script(
+        ran,
+        "version: 1\nsessions:\n  judge:\n"
+        "    - tools: [{name: Bash, input: {command: 'echo x > /work/run/artifacts/t.json; echo $?'}}]\n"
+        "    - text: done\n    - text: done\n    - text: done\n    - text: done\n",
+    )
+    ran.judge("scripted-judge")
+    assert (ran.attempt().artifacts / "t.json").read_text() == "55"
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("    - text: five out of five\n" * 8, "structured"),
+        ("    - tools: [{name: StructuredOutput, input: {overall: 9}}]\n" * 12, ""),
+        ("    - error: {status: 400, type: invalid_request_error, message: refused}\n" * 8, ""),
+    ],
+)
+def test_a_lost_judge_leaves_unscored_and_why(ran: Bench, script: str, why: str) -> None:
+    judge_script(ran, f"version: 1\nsessions:\n  judge:\n{script}")
+    record = ran.judge("scripted-judge")
+    assert (record.status, record.overall, record.success) == ("unscored", None, None)
+    assert record.reason
+    assert why in record.reason
+
+
+def test_a_second_judging_keeps_the_first(ran: Bench) -> None:
+    ran.judge("scripted-judge")
+    ran.judge("scripted-judge")
+    folder = ran.results.run("A-1_sum", "scripted", 1).evaluations / "scripted-judge"
+    assert sorted(path.name for path in folder.iterdir()) == ["001", "002"]
+    assert list(read_trace(folder / "001/trace.jsonl"))
+
+
+def test_checks_need_no_model_and_see_a_wrong_number(ran: Bench) -> None:
+    assert ran.judge("checks").success is True
+    file = ran.attempt().analysis_result
+    write_text(file, file.read_text().replace("55", "54"))
+    record = ran.judge("checks")
+    assert (record.status, record.success, record.usage.requests) == ("scored", False, 0)
