@@ -103,6 +103,15 @@ def test_a_wholly_unknown_cost_is_never_shown_as_nothing(tmp_path: Path) -> None
     assert "$0" not in leaderboard_text(tmp_path)
 
 
+def test_a_program_that_judges_costs_nothing_and_an_agent_that_judges_may_cost_what_nobody_knows(
+    tmp_path: Path,
+) -> None:
+    run = run_record("A")
+    write_run(tmp_path, run, checked(run), judgement(run, 4, usage=Usage(requests=1)))
+    costs = {row["judge"]: row["judge_cost_usd"] for row in _board(tmp_path)}
+    assert costs == {"checks": 0.0, "judge-a": None}
+
+
 def test_a_program_that_judges_has_a_success_rate_and_no_score(tmp_path: Path) -> None:
     for claim, verdict in (("A", "correct"), ("B", "incorrect")):
         write_run(tmp_path, run := run_record(claim), checked(run, verdict))

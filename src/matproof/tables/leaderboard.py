@@ -42,7 +42,7 @@ def leaderboard(
         for judge in judges:
             expected = by_script.get((run["setting"], judge["judge"]), by_script.get((None, judge["judge"]), False))
             view = _view(run, given.get((*_key(run), judge["judge"])), expected)
-            view["judge_cost"] = spent.get((*_key(run), judge["judge"]), 0.0 if view["missing"] else None)
+            view["judge_cost"] = spent.get((*_key(run), judge["judge"]), 0.0)
             group = (run["setting"], judge["judge"], judge["kind"], run["scripted"], view["judge_scripted"])
             groups.setdefault(group, []).append(view)
     rows = [_row(group, views) for group, views in groups.items()]
@@ -78,7 +78,6 @@ def _view(run: Row, given: Row | None, usually_scripted: bool) -> Row:
     return {
         "run": run,
         "lost": lost,
-        "missing": given is None,
         "scored": scored,
         "reason": reason,
         "score": given["score"] if given is not None else None,

@@ -131,9 +131,11 @@ def run_usage_row(record: RunRecord, *, counted: bool) -> Row:
     }
 
 
-def judge_usage_row(record: EvaluationRecord) -> Row:
-    """The row of `usage` that a judge spent."""
-    return {
+def judge_usage_rows(record: EvaluationRecord) -> list[Row]:
+    """The row of `usage` that a judge spent; none for a program, which asks no model."""
+    if record.kind == "checks":
+        return []
+    row = {
         **_key(record),
         "attempt": record.attempt,
         "source": "judge",
@@ -142,6 +144,7 @@ def judge_usage_row(record: EvaluationRecord) -> Row:
         "scripted": record.scripted,
         **_usage(record.usage),
     }
+    return [row]
 
 
 def problem_row(path: Path, error: Exception, *, below: Path) -> Row:

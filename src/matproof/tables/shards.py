@@ -210,7 +210,7 @@ class _Reader:
                     evaluations=rows.evaluation_rows(record),
                     checks=rows.check_rows(record),
                     failures=rows.failure_rows(record),
-                    usage=[rows.judge_usage_row(record)],
+                    usage=rows.judge_usage_rows(record),
                 )
 
     def _evaluation(self, path: Path, run: RunRecord) -> EvaluationRecord | None:

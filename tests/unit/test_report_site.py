@@ -1,0 +1,311 @@
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from records_fixture import checked, judgement, run_record, write_claim, write_run
+
+from matproof.commands.report import command
+from matproof.core.errors import InputError
+from matproof.records.run import SandboxReport
+from matproof.report import figures
+from matproof.report.pages import size_text, when_text
+from matproof.report.site import build_site
+from matproof.tables.gather import gather
+
+
+class _Page(HTMLParser):
+    """What a browser would find: elements with attributes, and the text that is shown."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.inline: dict[str, str] = {}
+        self.shown = ""
+        self._inside = ""
+        self.feed(path.read_text(encoding="utf-8"))
+        self.shown = " ".join(self.shown.split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        self._inside = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in ("script", "style"):
+            self.inline[self._inside] = self.inline.get(self._inside, "") + data
+        else:
+            self.shown += data
+
+    def values(self, name: str) -> list[str]:
+        return [attributes[name] for _, attributes in self.tags if name in attributes]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A live setting with every kind of ending, and a scripted one."""
+    results = tmp_path / "results"
+    for claim in ("MD-1_a", "MD-2_b", "MD-3_c"):
+        write_claim(tmp_path / "tasks", claim)
+    run = run_record("MD-1_a")
+    write_run(results, run, judgement(run, 4), checked(run))
+    run = run_record("MD-2_b")
+    write_run(results, run, judgement(run, None, reason="the judge gave no score"), checked(run, "incorrect"))
+    lost: dict[str, Any] = {"outcome": "infrastructure", "reason": "node failed", "valid": False}
+    write_run(results, run_record("MD-3_c", **lost), complete=False)
+    run = run_record("MD-1_a", "demo", scripted=True, model="scripted")
+    write_run(results, run, judgement(run, 2, scripted=True))
+    return results
+
+
+def _build(results: Path, include_scripted: bool = True) -> Path:
+    gather(results, results.parent / "tasks", include_scripted)
+    return build_site(results, results.parent / "tasks", results / "report")
+
+
+def _pages(results: Path) -> dict[str, Path]:
+    root = results / "report"
+    return {str(path.relative_to(root)): path for path in sorted(root.rglob("*.html"))}
+
+
+def test_there_is_a_first_page_and_one_for_every_run(results: Path) -> None:
+    assert _build(results) == results / "report/index.html"
+    assert list(_pages(results)) == [
+        "index.html",
+        "runs/MD-1_a/demo/1.html",
+        "runs/MD-1_a/live/1.html",
+        "runs/MD-2_b/live/1.html",
+        "runs/MD-3_c/live/1.html",
+    ]
+
+
+def test_every_link_leads_to_a_file_or_a_place_on_the_page(results: Path) -> None:
+    _build(results)
+    for path in _pages(results).values():
+        page = _Page(path)
+        ids = page.values("id")
+        assert len(ids) == len(set(ids))
+        for href in page.values("href"):
+            target, _, place = href.partition("#")
+            if target and target != "data:,":
+                assert (path.parent / unquote(target)).exists(), href
+            elif place:
+                assert place in ids, href
+
+
+def test_no_page_asks_the_network_for_anything(results: Path) -> None:
+    _build(results)
+    for path in _pages(results).values():
+        page = _Page(path)
+        assert not page.values("src")
+        assert not [href for href in page.values("href") if "//" in href]
+        assert "url(" not in page.inline["style"]
+        assert "@import" not in page.inline["style"]
+
+
+def test_the_page_allows_itself_its_own_style_and_script_and_nothing_else(results: Path) -> None:
+    _build(results)
+    for path in _pages(results).values():
+        page = _Page(path)
+        policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+        for tag in ("style", "script"):
+            digest = base64.b64encode(hashlib.sha256(page.inline[tag].encode()).digest()).decode()
+            assert f"{tag}-src 'sha256-{digest}'" in policy
+        assert policy.startswith("default-src 'none'; ")
+        assert not [name for _, attributes in page.tags for name in attributes if name == "style" or name[:2] == "on"]
+
+
+def test_the_first_page_shows_ranks_whiskers_and_what_is_missing(results: Path) -> None:
+    run = run_record("MD-3_c", repeat=2)
+    write_run(results, run, judgement(run, 2), checked(run))
+    shown = _Page(_build(results))
+    assert "3.00 ± 1.00" in shown.shown
+    assert ("line", "error") in [(tag, attributes.get("class")) for tag, attributes in shown.tags]
+    assert "1 of 5 runs is scripted." in shown.shown
+    assert "1 × the judge gave no score" in shown.values("title")
+    assert "Title of MD-2_b" in shown.shown
+
+
+def test_a_page_tells_the_whole_story_of_its_run(results: Path) -> None:
+    _build(results)
+    page = _Page(_pages(results)["runs/MD-1_a/live/1.html"])
+    for text in (
+        "The lattice parameter of silicon is 5.43 angstrom.",
+        "Relax the cell, then read the lattice parameter.",
+        "python relax.py --cutoff 40",
+        "attempt 2 of relax",
+        "cutoff too small",
+        "matplotlib is missing",
+        "mostly reproduced",
+        '"value": 5.431',
+        "5.43 ± 0.02",
+        "e_hcp < e_fcc",
+        "RLIMIT_DATA per process",
+        "12,000",
+        "$0.25",
+        "a0 = 5.431 angstrom.",
+        "2026-01-31 12:00 UTC",
+    ):
+        assert text in page.shown, text
+    assert "../../../../runs/MD-1_a/live/1/attempts/001/artifacts/results.json" in page.values("href")
+
+
+def test_unscored_lost_scripted_and_weaker_are_said_where_a_reader_looks(results: Path) -> None:
+    weak = SandboxReport(engine="bubblewrap", weaker={"memory": "no cgroup here"})
+    write_run(results, run_record("MD-3_c", "weak", sandbox=weak))
+    _build(results)
+    pages = {name: _Page(path).shown for name, path in _pages(results).items()}
+    assert "the judge gave no score" in pages["runs/MD-2_b/live/1.html"]
+    assert "node failed" in pages["runs/MD-3_c/live/1.html"]
+    assert "lost to infrastructure is not judged" in pages["runs/MD-3_c/live/1.html"]
+    assert "This run is scripted." in pages["runs/MD-1_a/demo/1.html"]
+    assert "judge-a: unscored. No judgement." in pages["runs/MD-3_c/weak/1.html"]
+    assert "Weaker isolation than the policy asks" in pages["runs/MD-3_c/weak/1.html"]
+    assert "This run is scripted." not in pages["runs/MD-1_a/live/1.html"]
+
+
+def test_unknown_numbers_are_question_marks(results: Path) -> None:
+    run = run_record("MD-3_c", "free", usage={"requests": 1, "cost_reason": "no price"}, sandbox=None)
+    write_run(results, run)
+    _build(results)
+    page = _Page(_pages(results)["runs/MD-3_c/free/1.html"]).shown
+    assert re.search(r"cost\s*\?\s*no price", page)
+    assert "$0" not in page
+    assert "No sandbox was recorded." in page
+
+
+def test_only_pages_of_changed_runs_are_written_again(results: Path) -> None:
+    _build(results)
+    before = {name: path.stat().st_ino for name, path in _pages(results).items()}
+    run = run_record("MD-1_a")
+    write_run(results, run, judgement(run, 5))
+    _build(results)
+    after = {name: path.stat().st_ino for name, path in _pages(results).items()}
+    assert {name for name in after if after[name] != before[name]} == {"index.html", "runs/MD-1_a/live/1.html"}
+    assert "fully reproduced" in _pages(results)["runs/MD-1_a/live/1.html"].read_text()
+
+
+def test_the_page_of_a_vanished_run_goes_and_foreign_files_stay(results: Path, tmp_path: Path) -> None:
+    _build(results)
+    foreign = results / "report/runs/MD-1_a/demo/notes.html"
+    foreign.write_text("mine")
+    for claim, setting in (("MD-1_a", "demo"), ("MD-2_b", "live")):
+        (results / "runs" / claim / setting / "1").rename(tmp_path / f"gone-{claim}")
+    _build(results)
+    assert list(_pages(results)) == [
+        "index.html",
+        "runs/MD-1_a/demo/notes.html",
+        "runs/MD-1_a/live/1.html",
+        "runs/MD-3_c/live/1.html",
+    ]
+    assert not (results / "report/runs/MD-2_b").exists()
+
+
+def test_a_forged_list_of_pages_removes_nothing_elsewhere(results: Path, tmp_path: Path) -> None:
+    precious = [tmp_path / "precious.html", results / "report/kept.html", results / "report/runs/kept.txt"]
+    _build(results)
+    for path in precious:
+        path.write_text("kept")
+    names = ["../../precious.html", "runs/../../../precious.html", str(precious[0]), "kept.html", "runs/kept.txt"]
+    listed = ", ".join(f'"{name}": "x"' for name in names)
+    (results / "report/pages.json").write_text(f'{{"pages": {{{listed}}}}}')
+    _build(results)
+    assert all(path.exists() for path in precious)
+
+
+def test_the_same_results_give_the_same_pages(results: Path, tmp_path: Path) -> None:
+    _build(results)
+    first = {name: path.read_bytes() for name, path in _pages(results).items()}
+    other = tmp_path / "results/again"
+    build_site(results, tmp_path / "tasks", other)
+    assert {name: (other / name).read_bytes() for name in first} == first
+
+
+def test_a_run_that_broke_after_gather_is_a_problem_on_the_first_page(results: Path) -> None:
+    gather(results, results.parent / "tasks", True)
+    (results / "runs/MD-1_a/live/1/run.json").write_text("{}")
+    index = _Page(build_site(results, results.parent / "tasks", results / "report"))
+    assert "runs/MD-1_a/live/1/run.json" in index.shown
+    assert "runs/MD-1_a/live/1.html" not in index.values("href")
+    assert "runs/MD-2_b/live/1.html" in index.values("href")
+
+
+def test_what_gather_left_out_is_listed(results: Path) -> None:
+    (results / "runs/MD-1_a/live/1/evaluations/judge-a.json").write_text('{"schema_version": 7}')
+    index = _Page(_build(results))
+    assert "runs/MD-1_a/live/1/evaluations/judge-a.json" in index.shown
+    assert "#problems" in index.values("href")
+
+
+def test_an_empty_leaderboard_says_why(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    assert "there are no runs yet" in _Page(_build(tmp_path / "results")).shown
+    write_run(tmp_path / "results", run_record("A", "demo", scripted=True))
+    shown = _Page(_build(tmp_path / "results", include_scripted=False)).shown
+    assert "every setting is scripted (demo)" in shown
+    assert "runs/A/demo/1.html" in _Page(tmp_path / "results/report/index.html").values("href")
+
+
+def test_without_tables_the_report_says_what_to_run_first(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="run `matproof gather"):
+        build_site(tmp_path, tmp_path / "tasks", tmp_path / "report")
+
+
+def test_the_command_prints_where_the_site_is(results: Path, tmp_path: Path) -> None:
+    gather(results, tmp_path / "tasks", True)
+    outcome = CliRunner().invoke(command, [str(results), "--tasks", str(tmp_path / "tasks"), "--out", f"{tmp_path}/o"])
+    assert (outcome.exit_code, outcome.stdout) == (0, f"{tmp_path}/o/index.html\n")
+
+
+@given(st.floats(1, 5), st.floats(0, 10))
+def test_a_whisker_stays_on_its_axis_and_holds_its_mean(mean: float, error: float) -> None:
+    mark = figures.whisker(mean, error, 200, 10)
+    assert mark is not None
+    assert mark.left is not None
+    assert mark.right is not None
+    assert 10 <= mark.left <= mark.centre <= mark.right <= 190
+
+
+def test_without_an_error_there_is_a_dot_and_no_whisker() -> None:
+    assert figures.whisker(3, None, 200, 10) == figures.Whisker(100, None, None)
+    assert figures.whisker(None, None, 200, 10) is None
+
+
+@given(st.lists(st.integers(0, 50), max_size=8))
+def test_a_stacked_bar_is_full_and_in_order(counts: list[int]) -> None:
+    segments = figures.stack([(str(index), count) for index, count in enumerate(counts)], 100)
+    assert sum(segment.count for segment in segments) == sum(counts)
+    assert sum(segment.width for segment in segments) == pytest.approx(100 if any(counts) else 0, abs=0.1)
+    assert segments == sorted(segments, key=lambda segment: segment.x)
+
+
+@given(st.lists(st.floats(0, 1e6), max_size=6))
+def test_a_timeline_shows_every_phase_however_short(seconds: list[float]) -> None:
+    parts = figures.timeline([(str(index), value) for index, value in enumerate(seconds)], 700)
+    assert all(width >= 2 for _, _, width in parts)
+    assert len(parts) == (len(seconds) if sum(seconds) > 0 else 0)
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (size_text(0), "0 B"),
+        (size_text(3400), "3.4 kB"),
+        (size_text(123_456_789), "123 MB"),
+        (size_text(None), "?"),
+        (when_text("2026-01-31T12:00:00.000Z"), "2026-01-31 12:00 UTC"),
+        (when_text("2026-01-31T12:00:00+02:00"), "2026-01-31 10:00 UTC"),
+        (when_text("<yesterday>"), "<yesterday>"),
+    ],
+)
+def test_sizes_and_times_have_one_form(shown: str, expected: str) -> None:
+    assert shown == expected
