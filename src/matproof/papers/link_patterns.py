@@ -37,25 +37,23 @@ def _host(name: str) -> str:
 
 _ARCHIVE = "(?:" + "|".join(_host(name) for name in _ARCHIVES.split()) + ")"
 
-PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("doi", rf"(?:https?[ \t]?:[ \t]?/[ \t]?/[ \t]?)?(?:dx\.)?{_host('doi.org')}(?!\w){_PATH}"),
-        ("doi", rf"\bdoi[ \t]?[:=][ \t]?{_PREFIX}[ \t]?/[ \t]?[^{STOP}]+"),
-        ("doi", rf"(?<![\d.]){_PREFIX}/(?:[ \t]*\r?\n[ \t]*)?{_RATIO}(?=[\w(]\S{{3}})[^{STOP}]+"),
-        ("doi", rf"(?<![\d.]){_PREFIX}/\d{{5,}}(?!\w|\.\d)"),
-        ("url", rf"(?:(?<![a-z0-9])[a-z][a-z0-9+.-]{{1,20}}|h(?:tt|xx)ps?)[ \t]?:[ \t]?[/\\][ \t]?[/\\]+[ \t]?{_REST}"),
-        ("url", rf"h(?:tt|xx)ps?:[/\\]?(?:{_LABEL}\.)+{_LABEL}{_PATH}"),
-        ("url", rf"(?:[\w.-]{{1,64}}@|//)?(?:{_LABEL}\.){{0,4}}{_ARCHIVE}(?!\w){_PATH}"),
-        ("url", rf"\bgit@(?:{_LABEL}\.){{1,4}}{_LABEL}:{_REST}"),
-        ("url", rf"\bwww\d?{_DOT}{_LABEL}(?:\.{_LABEL}){{0,4}}(?:[/:?#]{_REST})?"),
-        ("url", rf"(?:(?<=//)|(?<![\w@./-]))(?:{_LABEL}\.){{1,5}}{_TLD}(?::\d{{1,5}})?/{_REST}"),
-        ("arxiv", r"\barxiv[ \t]?:[ \t]?(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?"),
-        ("swhid", r"\bswh:1:(?:cnt|dir|rev|rel|snp):[0-9a-f]{40}(?:;[^\s\])>]*)?"),
-        ("repository", r"\b(?:github|gitlab|gh|bitbucket|hf)[ \t]?:[ \t]?[\w.-]+/[\w.-]+"),
-        ("repository", r"(?<![\w./-])[\w.-]{1,64}/[\w.-]{1,64}\.git\b"),
-    )
+_FORMS: tuple[tuple[Kind, str], ...] = (
+    ("doi", rf"(?:https?[ \t]?:[ \t]?/[ \t]?/[ \t]?)?(?:dx\.)?{_host('doi.org')}(?!\w){_PATH}"),
+    ("doi", rf"\bdoi[ \t]?[:=][ \t]?{_PREFIX}[ \t]?/[ \t]?[^{STOP}]+"),
+    ("doi", rf"(?<![\d.]){_PREFIX}/(?:[ \t]*\r?\n[ \t]*)?{_RATIO}(?=[\w(]\S{{3}})[^{STOP}]+"),
+    ("doi", rf"(?<![\d.]){_PREFIX}/\d{{5,}}(?!\w|\.\d)"),
+    ("url", rf"(?:(?<![a-z0-9])[a-z][a-z0-9+.-]{{1,20}}|h(?:tt|xx)ps?)[ \t]?:[ \t]?[/\\][ \t]?[/\\]+[ \t]?{_REST}"),
+    ("url", rf"h(?:tt|xx)ps?:[/\\]?(?:{_LABEL}\.)+{_LABEL}{_PATH}"),
+    ("url", rf"(?:[\w.-]{{1,64}}@|//)?(?:{_LABEL}\.){{0,4}}{_ARCHIVE}(?!\w){_PATH}"),
+    ("url", rf"\bgit@(?:{_LABEL}\.){{1,4}}{_LABEL}:{_REST}"),
+    ("url", rf"\bwww\d?{_DOT}{_LABEL}(?:\.{_LABEL}){{0,4}}(?:[/:?#]{_REST})?"),
+    ("url", rf"(?:(?<=//)|(?<![\w@./-]))(?:{_LABEL}\.){{1,5}}{_TLD}(?::\d{{1,5}})?/{_REST}"),
+    ("arxiv", r"\barxiv[ \t]?:[ \t]?(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?"),
+    ("swhid", r"\bswh:1:(?:cnt|dir|rev|rel|snp):[0-9a-f]{40}(?:;[^\s\])>]*)?"),
+    ("repository", r"\b(?:github|gitlab|gh|bitbucket|hf)[ \t]?:[ \t]?[\w.-]+/[\w.-]+"),
+    ("repository", r"(?<![\w./-])[\w.-]{1,64}/[\w.-]{1,64}\.git\b"),
 )
+PATTERNS = tuple((kind, re.compile(form, re.IGNORECASE)) for kind, form in _FORMS)
 
 _LINE_END = re.compile(r"[ \t]*\r?\n[ \t]*(?=\S)")
 _TOKEN = re.compile(rf"[^{STOP}]+")

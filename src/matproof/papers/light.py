@@ -1,0 +1,150 @@
+"""The light parser: pdfium's text with its geometry, in a process of its own that can't hang or eat the machine.
+
+A PDF is a stranger's program. The child process has a limit on wall time, processor time, memory and what it writes;
+it gets no environment but PATH and leaves its Markdown in one file. No table or figure models are used: tables come
+from the places of their cells, figures only as the text in them.
+"""
+
+import json
+import os
+import resource
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from matproof.core.errors import InputError
+from matproof.core.files import write_text
+from matproof.core.processes import Finished, run
+from matproof.papers.glyphs import TooManyGlyphsError, read_glyphs
+from matproof.papers.layout import Row, rows_in_order
+from matproof.papers.prose import to_markdown
+
+MAX_PAGES = 1000
+MAX_PDF_BYTES = 200_000_000
+_MAX_MARKDOWN_BYTES = 64_000_000
+_PROBLEM = 3
+"""Exit status of the child for a PDF that can't be read; its last line of output says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LightParser:
+    """Parser `light`. Raises InputError, one clear line, for every PDF that has no text to give."""
+
+    name: ClassVar[str] = "light"
+    version: ClassVar[str] = "1"
+    """Raised whenever the same PDF would give another text: it is part of the cache's key."""
+
+    timeout_s: float = 120.0
+    """Longest wall time for one PDF, in seconds."""
+    memory_mb: int = 2048
+    """Most address space, in megabytes (10^6 bytes)."""
+
+    def parse(self, pdf: Path) -> str:
+        """Markdown with a `<!-- page 3 -->` marker before each page."""
+        size = pdf.stat().st_size
+        if size == 0:
+            raise InputError(pdf, "", "the file is empty", "put the paper there")
+        if size > MAX_PDF_BYTES:
+            raise InputError(pdf, "", f"larger than {MAX_PDF_BYTES // 10**6} MB", "give a smaller PDF, or paper.md")
+        with tempfile.TemporaryDirectory(prefix="matproof-parse-") as scratch:
+            out = Path(scratch) / "paper.md"
+            argv = [sys.executable, "-P", "-m", "matproof.papers.light", str(pdf.resolve()), str(out)]
+            argv += [str(self.memory_mb), str(int(self.timeout_s) + 1)]
+            ended = run(argv, cwd=Path(scratch), env=_environment(), timeout_s=self.timeout_s, grace_s=0)
+            if ended.ok:
+                return out.read_text(encoding="utf-8")
+        raise self._explain(pdf, ended)
+
+    def _explain(self, pdf: Path, ended: Finished) -> InputError:
+        give = "give the paper as paper.md"
+        if ended.ending == "timeout":
+            return InputError(
+                pdf, "", f"reading it took longer than {self.timeout_s:g} s", f"raise --timeout, or {give}"
+            )
+        if ended.returncode == _PROBLEM:
+            told = json.loads(ended.stdout.strip().splitlines()[-1])
+            return InputError(pdf, "", told["problem"], told["remedy"])
+        if "MemoryError" in ended.stderr:
+            return InputError(pdf, "", f"reading it took more than {self.memory_mb} MB", give)
+        return InputError(pdf, "", f"the PDF reader crashed on it (status {ended.returncode})", give)
+
+
+def _environment() -> dict[str, str]:
+    kept = ("PATH", "PYTHONPATH", "VIRTUAL_ENV")
+    return {name: os.environ[name] for name in kept if name in os.environ} | {"LC_ALL": "C.UTF-8"}
+
+
+class _ProblemError(Exception):
+    """The PDF has no text to give."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.remedy = remedy
+
+
+def read_pdf(pdf: Path) -> str:
+    """The PDF's Markdown, in this process and without limits."""
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(pdf)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower() or "security" in str(error).lower():
+            raise _ProblemError("it is encrypted", "save it without a password, or give paper.md") from error
+        raise _ProblemError("it is not a PDF, or a damaged one", "fetch it again, or give paper.md") from error
+    pages: list[list[Row]] = []
+    extras: list[str] = []
+    try:
+        if not 0 < len(document) <= MAX_PAGES:
+            raise _ProblemError(f"it has {len(document)} pages", f"give 1 to {MAX_PAGES} pages, or paper.md")
+        for number in range(len(document)):
+            upright, turned = _page(document, number)
+            pages.append(upright)
+            extras.append(turned)
+    finally:
+        document.close()
+    if not any(pages) and not any(extras):
+        raise _ProblemError("no page has text (a scan?)", "run it through OCR first, or give paper.md")
+    return to_markdown(pages, extras)
+
+
+def _page(document: Any, number: int) -> tuple[list[Row], str]:
+    import pypdfium2
+
+    try:
+        page = document[number]
+    except pypdfium2.PdfiumError as error:
+        raise _ProblemError(f"page {number + 1} is damaged", "fetch it again, or give paper.md") from error
+    try:
+        upright, turned = read_glyphs(page)
+    except TooManyGlyphsError as error:
+        raise _ProblemError(f"page {number + 1} has too many characters", "give paper.md") from error
+    finally:
+        page.close()
+    words = "".join(f" {glyph.char}" if glyph.spaced else glyph.char for glyph in turned)
+    return rows_in_order(upright), " ".join(words.split())
+
+
+def main(pdf: str, out: str, memory_mb: str, cpu_s: str) -> int:
+    """The child: read `pdf`, write Markdown to `out`, tell a problem as one line of JSON."""
+    for limit, most in (
+        (resource.RLIMIT_AS, int(memory_mb) * 10**6),
+        (resource.RLIMIT_CPU, int(cpu_s)),
+        (resource.RLIMIT_FSIZE, _MAX_MARKDOWN_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(limit, (most, most))
+    try:
+        text = read_pdf(Path(pdf))
+    except _ProblemError as error:
+        sys.stdout.write(json.dumps({"problem": error.problem, "remedy": error.remedy}) + "\n")
+        return _PROBLEM
+    write_text(Path(out), text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,190 @@
+"""Rows of a page into Markdown: paragraphs joined across line ends, headings, tables.
+
+A word broken at a line's end is mended with the document's own words: `perov-` + `skite` becomes one word, `first-` +
+`principles` keeps its hyphen where both halves or the hyphenated word occur elsewhere. A number such as `10-4` whose
+exponent can't be told from a range is marked `[exponent?]`, never silently passed on.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from matproof.papers.layout import Row, text_of
+from matproof.papers.link_patterns import continues, ends_in_link
+
+_BULLET = re.compile(r"(?:[•◦▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d{1,3}\])")
+_NUMBERED_HEADING = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?\s+)?[A-Z]")
+_DOUBTFUL = re.compile(r"(?P<times>[×·✕*]\s?|\bx\s)?(?<![\d.^])10(?P<sign>[-−–])(?P<digits>\d{1,2})(?![\d.]|[-−–]\d)")
+_WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:-[A-Za-zÀ-ɏ]+)*")
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Rows that belong together."""
+
+    rows: list[Row] = field(default_factory=list)
+    table: bool = False
+
+    @property
+    def size(self) -> float:
+        """Font size of most of it."""
+        return median(row.size for row in self.rows)
+
+
+def to_markdown(pages: Sequence[Sequence[Row]], extras: Sequence[str]) -> str:
+    """All pages, each after its marker; `extras` is turned text, one string a page, that follows the rest of it."""
+    body = _body_size(pages)
+    words = _vocabulary(pages)
+    parts: list[str] = []
+    for number, (rows, extra) in enumerate(zip(pages, extras, strict=True), start=1):
+        blocks = [block for paragraph in _paragraphs(rows) if (block := _block(paragraph, body, words))]
+        blocks += [extra] if extra else []
+        parts += [f"<!-- page {number} -->" if blocks else f"<!-- page {number}: no text -->", *blocks]
+    return "\n\n".join(parts) + "\n"
+
+
+def mark_doubtful(text: str) -> str:
+    """`text` with `[exponent?]` after each `10-4` that is more likely a power of ten than a range."""
+
+    def mark(found: re.Match[str]) -> str:
+        likely = found["times"] or found["sign"] == "−" or int(found["digits"]) < 10
+        return f"{found.group()} [exponent?]" if likely else found.group()
+
+    return _DOUBTFUL.sub(mark, text)
+
+
+def join_lines(lines: Sequence[str], words: frozenset[str]) -> str:
+    """One paragraph's lines as one, broken words mended."""
+    text = ""
+    for line in lines:
+        text = _join(text, line, words) if text else line
+    return text.replace("\u00ad", "")
+
+
+def _join(text: str, line: str, words: frozenset[str]) -> str:
+    if ends_in_link(text) and continues(text.rsplit(None, 1)[-1], line):
+        return text + line
+    if text[-1] not in "-\u00ad‐":
+        return f"{text} {line}"
+    stem = re.search(r"([A-Za-zÀ-ɏ]+)[-\u00ad‐]$", text)
+    rest = re.match(r"[a-zà-ɏ]+", line)
+    if text[-1] == "\u00ad" and rest is not None:
+        return text[:-1] + line
+    if stem is None or rest is None:
+        return f"{text[:-1]}-{line}"
+    first, second = stem[1].lower(), rest.group()
+    compound = f"{first}-{second}" in words or (first in words and second in words and min(len(first), len(second)) > 3)
+    if first + second not in words and compound:
+        return f"{text[:-1]}-{line}"
+    return text[:-1] + line
+
+
+def _body_size(pages: Sequence[Sequence[Row]]) -> float:
+    sizes = [round(g.size * 2) / 2 for rows in pages for row in rows for s in row.segments for g in s.glyphs]
+    return max(set(sizes), key=sizes.count) if sizes else 10.0
+
+
+def _vocabulary(pages: Sequence[Sequence[Row]]) -> frozenset[str]:
+    """Words that stand inside lines, in lower case; a line's last word may be half a word."""
+    found: set[str] = set()
+    for rows in pages:
+        for row in rows:
+            for segment in row.segments:
+                inner = _WORD.findall(text_of(segment))[1:-1]
+                found.update(word.lower() for word in inner)
+    return frozenset(found)
+
+
+def _paragraphs(rows: Sequence[Row]) -> Iterator[Paragraph]:
+    gaps = [a.base - b.base for a, b in itertools.pairwise(rows) if 0 < a.base - b.base < 3 * a.size]
+    leading = median(gaps) if gaps else 12.0
+    current = Paragraph()
+    for index, row in enumerate(rows):
+        following = rows[index + 1] if index + 1 < len(rows) else None
+        table = len(row.segments) > 1 or (current.table and _gap_in_table(row, following))
+        if current.rows and (table != current.table or _breaks(current, row, leading)):
+            yield current
+            current = Paragraph()
+        current.rows.append(row)
+        current.table = table
+    if current.rows:
+        yield current
+
+
+def _gap_in_table(row: Row, following: Row | None) -> bool:
+    """Whether a row of one cell is a table's row with empty cells."""
+    narrow = row.segments[0].x1 - row.segments[0].x0 < 0.4 * (row.right - row.left)
+    return narrow and following is not None and len(following.segments) > 1
+
+
+def _breaks(paragraph: Paragraph, row: Row, leading: float) -> bool:
+    last = paragraph.rows[-1]
+    drop = last.base - row.base
+    if paragraph.table:
+        return not 0 < drop < 3 * max(leading, row.size)
+    ended = text_of(last.segments[-1])[-1:] in ".!?:"
+    short = last.segments[-1].x1 < last.right - 0.2 * (last.right - last.left)
+    if drop <= 0 or row.left != last.left:
+        return ended or abs(row.size - last.size) > 0.1 * last.size
+    first = row.segments[0]
+    return (
+        drop > 1.4 * min(leading, 1.6 * row.size)
+        or abs(row.size - last.size) > 0.12 * last.size
+        or first.bold != last.segments[0].bold
+        or bool(_BULLET.match(text_of(first)))
+        or (first.x0 - last.segments[0].x0 > 0.8 * row.size and (ended or short))
+        or (ended and short)
+    )
+
+
+def _block(paragraph: Paragraph, body: float, words: frozenset[str]) -> str:
+    if paragraph.table:
+        return mark_doubtful(_table(paragraph.rows))
+    lines = [_safe(text_of(row.segments[0])) for row in paragraph.rows]
+    text = mark_doubtful(join_lines([line for line in lines if line], words))
+    if len(paragraph.rows) <= 3 and len(text) <= 250 and paragraph.size >= 1.15 * body:
+        return f"{'#' if paragraph.size >= 1.5 * body else '##'} {text}"
+    bold = all(segment.bold for row in paragraph.rows for segment in row.segments)
+    if (
+        bold
+        and len(paragraph.rows) == 1
+        and len(text) <= 80
+        and _NUMBERED_HEADING.match(text)
+        and text[-1] not in ".,;:"
+    ):
+        return f"### {text}"
+    return text
+
+
+def _safe(text: str) -> str:
+    """`text` that can't pass for one of our page markers."""
+    return text.replace("<!--", "&lt;!--").strip()
+
+
+def _table(rows: Sequence[Row]) -> str:
+    """A Markdown table where the cells stand in columns, else one line a row."""
+    cells = [[(s.x0, s.x1, _safe(text_of(s)).replace("|", "\\|")) for s in row.segments] for row in rows]
+    columns = _columns([(x0, x1) for row in cells for x0, x1, _ in row])
+    lines: list[list[str]] = []
+    for row in cells:
+        line = [""] * len(columns)
+        for x0, x1, text in row:
+            at = next(i for i, (low, high) in enumerate(columns) if low <= (x0 + x1) / 2 <= high)
+            line[at] = f"{line[at]} {text}".strip()
+        lines.append(line)
+    if len(columns) < 2 or len(rows) < 2:
+        return "\n".join("  ".join(text for _, _, text in row) for row in cells)
+    lines.insert(1, ["---"] * len(columns))
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _columns(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    merged: list[tuple[float, float]] = []
+    for low, high in sorted(intervals):
+        if merged and low < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    return merged
