@@ -134,7 +134,10 @@ HARMLESS: list[tuple[str, str | bytes]] = [
 
 @pytest.mark.parametrize(("name", "content"), HARMLESS, ids=[f"{n}-{row[0]}" for n, row in enumerate(HARMLESS)])
 def test_what_may_be_seen_raises_no_alarm(tmp_path: Path, name: str, content: str | bytes) -> None:
-    licence = {"reference/LICENSE": "Permission is hereby granted, free of charge\n", "reference/empty": b""}
+    licence: dict[str, str | bytes] = {
+        "reference/LICENSE": "Permission is hereby granted, free of charge\n",
+        "reference/empty": b"",
+    }
     assert flagged(package(tmp_path, files={f"agent_view/{name}": content, **licence})) == []
 
 
@@ -159,7 +162,7 @@ def test_given_results_are_input_of_a_claim_that_interprets_them(tmp_path: Path)
 
 
 def test_instructions_of_the_published_layout_count_as_the_procedure(tmp_path: Path) -> None:
-    root = package(tmp_path, **{"meta/claim.md": f"# Claim\n{SUPPORTED}\n# Reproduction steps\n{PROCEDURE}"})
+    root = package(tmp_path, files={"meta/claim.md": f"# Claim\n{SUPPORTED}\n# Reproduction steps\n{PROCEDURE}"})
     (root / "reference/procedure.md").unlink()
     assert flagged(root) == []
     (root / "agent_view/inputs/notes.md").write_text(STEPS[1])
