@@ -20,14 +20,20 @@ CLAIM = "A-1_sum"
 
 @dataclass(frozen=True)
 class Bench:
-    """A project in which single runs are made."""
+    """A project in which single runs are made, of its own claim or of `task`."""
 
     project: Project
+    task: Path | None = None
 
     @property
     def root(self) -> Path:
         """Directory of the project."""
         return self.project.root
+
+    @property
+    def claim(self) -> Path:
+        """Directory of the claim."""
+        return self.task or self.root / "tasks" / CLAIM
 
     @property
     def results(self) -> Results:
@@ -36,7 +42,7 @@ class Bench:
 
     def attempt(self, number: int = 1) -> AttemptPlace:
         """Files of one attempt."""
-        return self.results.run(CLAIM, "scripted", 1).attempt(number)
+        return self.results.run(self.claim.name, "scripted", 1).attempt(number)
 
     def script(self, **sessions: object) -> None:
         """Replace sessions of the agent's script."""
@@ -52,8 +58,8 @@ class Bench:
 
     def manifest(self, audience: str) -> Path:
         """Package the claim for `audience`."""
-        task = self.root / "tasks" / CLAIM
-        manifest = self.results.claim(CLAIM).package / f"{audience}.json"
+        task = self.claim
+        manifest = self.results.claim(task.name).package / f"{audience}.json"
         package(task, "agent" if audience == "agent" else "judge", task / "agent_view/paper.md", manifest)
         return manifest
 
@@ -61,10 +67,10 @@ class Bench:
         """Make one attempt."""
         return reproduce(
             Assignment(
-                task=self.root / "tasks" / CLAIM,
+                task=self.claim,
                 manifest=self.manifest("agent"),
                 setting_file=self.root / "config/settings/scripted.yaml",
-                run=self.results.run(CLAIM, "scripted", 1),
+                run=self.results.run(self.claim.name, "scripted", 1),
                 models_file=self.root / "config/models.yaml",
                 project=self.root,
                 walltime_min=walltime_min,
@@ -76,10 +82,10 @@ class Bench:
         """Judge the newest run."""
         return evaluate(
             Judging(
-                task=self.root / "tasks" / CLAIM,
+                task=self.claim,
                 manifest=self.manifest("judge"),
                 judge_file=self.root / f"config/judges/{name}.yaml",
-                run=self.results.run(CLAIM, "scripted", 1),
+                run=self.results.run(self.claim.name, "scripted", 1),
                 models_file=self.root / "config/models.yaml",
                 project=self.root,
             ),
