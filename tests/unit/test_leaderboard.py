@@ -14,7 +14,6 @@ from matproof.tables.columns import TABLES, Row
 from matproof.tables.gather import board_counts, gather, leaderboard_text
 from matproof.tables.leaderboard import mean_over_claims, total
 from matproof.tables.store import read_rows
-from matproof.tables.words import cost_text, money_text, seconds_text, share_text
 
 
 def _board(results: Path, include_scripted: bool = False) -> list[Row]:
@@ -208,27 +207,3 @@ def test_the_mean_lies_among_the_scores_and_an_error_needs_two_claims(pairs: lis
 def test_a_sum_is_unknown_where_any_part_is(parts: list[int | None]) -> None:
     known = [part for part in parts if part is not None]
     assert total(parts) == (sum(known) if parts and len(known) == len(parts) else None)
-
-
-@pytest.mark.parametrize(
-    ("shown", "expected"),
-    [
-        (seconds_text(0.04), "0.0 s"),
-        (seconds_text(12.4), "12 s"),
-        (seconds_text(59.9), "1.0 min"),
-        (seconds_text(3600 * 2), "2.0 h"),
-        (seconds_text(None), "?"),
-        (money_text(0.0), "$0"),
-        (money_text(0.00412), "$0.0041"),
-        (money_text(0.5), "$0.50"),
-        (money_text(12.3), "$12.30"),
-        (money_text(1e-6), "$1.0e-06"),
-        (cost_text(None, 0.4), "≥ $0.40"),
-        (cost_text(None, None), "?"),
-        (share_text(0.75, 0.118), "75 ± 12 %"),
-        (share_text(1.0, None), "100 %"),
-        (share_text(None, None), "–"),
-    ],
-)
-def test_numbers_have_one_form(shown: str, expected: str) -> None:
-    assert shown == expected

@@ -6,8 +6,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
 from records_fixture import checked, judgement, run_record, write_claim, write_run
 
 from matproof.commands.gather import command
@@ -19,7 +17,6 @@ from matproof.tables.columns import TABLES, TABLES_VERSION, arrow_schema
 from matproof.tables.gather import gather, leaderboard_text, read_table
 from matproof.tables.shards import shard_path
 from matproof.tables.store import read_rows, write_table
-from matproof.tables.words import clean
 
 
 @pytest.fixture
@@ -283,31 +280,3 @@ def test_every_column_is_in_the_manual() -> None:
         section = manual.split(f"\n## `{name}`\n")[1].split("\n## ")[0]
         rows = [f"| `{column.name}` | {column.kind} | {column.text} |" for column in columns]
         assert [line for line in section.splitlines() if line.startswith("| `")] == rows
-
-
-@given(st.text(max_size=200))
-def test_cleaned_text_holds_no_control_character_and_can_be_written(text: str) -> None:
-    shown = clean(text)
-    shown.encode()
-    assert not [char for char in shown if char not in "\n\t" and (ord(char) < 32 or 127 <= ord(char) < 160)]
-    assert clean(shown) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("\x1b]8;;http://a.example\x07link\x1b]8;;\x07", "link"),
-        ("10 %\r50 %\r100 %\r\ndone", "100 %\ndone"),
-        ("safe\u202egpj.exe", "safe[U+202E]gpj.exe"),
-        ("a\x00b", "ab"),
-        ("\ud800", "?"),
-        ("a\tb\nc", "a\tb\nc"),
-    ],
-)
-def test_what_a_terminal_would_obey_is_not_shown(text: str, shown: str) -> None:
-    assert clean(text) == shown
-
-
-def test_a_huge_text_says_how_much_is_left_out() -> None:
-    assert clean("x" * 1000, 10) == "x" * 10 + "… [990 more characters]"
