@@ -429,3 +429,26 @@ def test_any_bytes_in_the_yaml_files_give_lines_and_no_traceback(
     found = lines(root)
     assert any("meta/claim.yaml" in line for line in found)
     assert all(line.isprintable() for line in found)
+
+
+def pdf(path: Path, text: str) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(path))
+    canvas.rect(10, 10, 100, 100)
+    canvas.drawString(100, 700, text)
+    canvas.save()
+
+
+@pytest.mark.parametrize("name", ["Miller2020.pdf", "PAPER.PDF"])
+def test_a_pdf_alone_is_a_paper_where_it_has_text(sound: Path, name: str) -> None:
+    (sound / "agent_view/paper.md").unlink()
+    pdf(sound / "agent_view" / name, "The energy of copper")
+    assert lines(sound) == []
+    pdf(sound / "agent_view" / name, " ")
+    assert [line for line in lines(sound) if "an empty paper: a PDF without text" in line] == lines(sound) != []
+
+
+def test_a_scan_passes_beside_its_text(sound: Path) -> None:
+    pdf(sound / "agent_view/paper.pdf", " ")
+    assert lines(sound) == []
