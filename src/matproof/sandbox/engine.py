@@ -118,7 +118,7 @@ def _report(spec: SandboxSpec, isolation: Isolation, limits: LimitPlan, weaker: 
         "network": network,
         "user": "user namespace, no capabilities, no new privileges, no further user namespaces",
         "environment": "cleared",
-        "system calls": f"seccomp: {len(denied_calls(platform.machine()))} denied",
+        "system calls": f"seccomp: {len(denied_calls(platform.machine()))} denied, and set-user-id bits",
         "process tree": "process namespace: ends with its first process, and that with ours",
         "temporary space": f"tmpfs: {spec.policy.limits.tmp_gb:g} GB each for /tmp, home and /dev/shm",
         "wall time": "the caller's clock",

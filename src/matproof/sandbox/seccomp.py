@@ -1,17 +1,37 @@
 """System calls that nothing inside a sandbox may make, as a classic BPF program for the kernel.
 
 Namespaces do not cover them: the kernel's log and the session keyring are shared with the host, and bpf, perf,
-io_uring and userfaultfd are where kernels have been broken out of. A denied call fails with EPERM, as in Docker's
-default profile, so programs that only try it go on. Calls of another architecture (32-bit programs) are all denied.
+io_uring and userfaultfd are where kernels have been broken out of. No file may get a set-user-id bit: left
+among the artifacts, outside, it would be the user's own program. (A set-group-id bit may be copied, as directories
+shared by a group have one.) A denied call fails with EPERM, as in Docker's default profile, so programs that only try
+it go on. Calls of another architecture (32-bit programs) are all denied.
 """
 
 import struct
+from dataclasses import dataclass
 
-_ALLOW, _DENY = 0x7FFF_0000, 0x0005_0001
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _DENY, _UNKNOWN = 0x7FFF_0000, 0x0005_0001, 0x0005_0026
+_LOAD, _EQUAL, _AT_LEAST, _ANY_OF, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _X32 = 0x4000_0000
+_OPENAT2 = 437
+"""Hides its mode in memory, so the kernel pretends not to have it, and programs fall back to openat."""
+_SET_USER_ID = 0o4000
+_CREATING = 0o100 | 0o20_000_000  # O_CREAT, O_TMPFILE
 
 _ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
+
+
+@dataclass(frozen=True, slots=True)
+class ModeCall:
+    """A call that gives a file its mode."""
+
+    name: str
+    number: int
+    mode: int
+    """Place of the mode among its arguments, from zero."""
+    flags: int | None = None
+    """Place of open's flags: the mode counts only where these create a file."""
+
 
 _SAME_EVERYWHERE = {
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
@@ -35,6 +55,27 @@ _NUMBERS = {
     },
 }  # fmt: skip
 
+_MODES = {
+    "x86_64": [
+        ModeCall("open", 2, mode=2, flags=1),
+        ModeCall("creat", 85, mode=1),
+        ModeCall("chmod", 90, mode=1),
+        ModeCall("fchmod", 91, mode=1),
+        ModeCall("mknod", 133, mode=1),
+        ModeCall("openat", 257, mode=3, flags=2),
+        ModeCall("mknodat", 259, mode=2),
+        ModeCall("fchmodat", 268, mode=2),
+        ModeCall("fchmodat2", 452, mode=2),
+    ],
+    "aarch64": [
+        ModeCall("mknodat", 33, mode=2),
+        ModeCall("fchmod", 52, mode=1),
+        ModeCall("fchmodat", 53, mode=2),
+        ModeCall("openat", 56, mode=3, flags=2),
+        ModeCall("fchmodat2", 452, mode=2),
+    ],
+}
+
 
 def denied_calls(machine: str) -> dict[str, int]:
     """Name → number of each denied call on `machine` (as `platform.machine()`); empty where we have no table."""
@@ -42,20 +83,60 @@ def denied_calls(machine: str) -> dict[str, int]:
     return {} if known is None else dict(sorted((known | _SAME_EVERYWHERE).items()))
 
 
+def mode_calls(machine: str) -> list[ModeCall]:
+    """The calls on `machine` whose mode is looked at."""
+    return _MODES.get(machine, [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    code: int
+    value: int
+    yes: str = ""
+    no: str = ""
+    label: str = ""
+
+
 def build_filter(machine: str) -> bytes | None:
     """The program that `bwrap --seccomp` loads, or None on a machine that we have no table for."""
     numbers = sorted(denied_calls(machine).values())
     if not numbers:
         return None
-    checks: list[tuple[int, int]] = [(_EQUAL, number) for number in numbers]
+    lines = [_Line(_LOAD, 4), _Line(_EQUAL, _ARCHITECTURES[machine], no="deny"), _Line(_LOAD, 0)]
     if machine == "x86_64":
-        checks.insert(0, (_AT_LEAST, _X32))
-    program = [
-        (_LOAD, 0, 0, 4),
-        (_EQUAL, 0, len(checks) + 2, _ARCHITECTURES[machine]),
-        (_LOAD, 0, 0, 0),
+        lines.append(_Line(_AT_LEAST, _X32, yes="deny"))
+    calls = mode_calls(machine)
+    lines += [_Line(_EQUAL, call.number, yes=call.name) for call in calls]
+    lines += [_Line(_EQUAL, number, yes="deny") for number in numbers]
+    lines += [_Line(_EQUAL, _OPENAT2, yes="unknown"), _Line(_RETURN, _ALLOW)]
+    for call in calls:
+        lines += _mode_check(call)
+    lines += [_Line(_RETURN, _ALLOW, label="allow"), _Line(_RETURN, _DENY, label="deny")]
+    lines.append(_Line(_RETURN, _UNKNOWN, label="unknown"))
+    return b"".join(_assembled(lines))
+
+
+def _mode_check(call: ModeCall) -> list[_Line]:
+    lines = []
+    if call.flags is not None:
+        lines += [_Line(_LOAD, _argument(call.flags)), _Line(_ANY_OF, _CREATING, no="allow")]
+    lines += [_Line(_LOAD, _argument(call.mode)), _Line(_ANY_OF, _SET_USER_ID, yes="deny", no="allow")]
+    first = lines[0]
+    return [_Line(first.code, first.value, first.yes, first.no, call.name), *lines[1:]]
+
+
+def _argument(place: int) -> int:
+    """Offset of the lower half of an argument in what the kernel shows the program; both machines are little-endian."""
+    return 16 + 8 * place
+
+
+def _assembled(lines: list[_Line]) -> list[bytes]:
+    places = {line.label: place for place, line in enumerate(lines) if line.label}
+
+    def jump(place: int, label: str) -> int:
+        return places[label] - place - 1 if label else 0
+
+    return [
+        struct.pack("=HBBI", line.code, jump(place, line.yes), jump(place, line.no), line.value)
+        for place, line in enumerate(lines)
     ]
-    # Each check jumps over the later checks and the one `allow` to `deny`.
-    program += [(code, len(checks) - place, 0, value) for place, (code, value) in enumerate(checks)]
-    program += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _DENY)]
-    return b"".join(struct.pack("=HBBI", *line) for line in program)
