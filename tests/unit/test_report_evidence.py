@@ -170,6 +170,7 @@ def test_findings_of_the_wrong_shape_are_a_sentence(tmp_path: Path, analysis: by
         ("results.json/..", None),
         ("missing.txt", None),
         ("link.txt", None),
+        ("linked/results.json", None),
         ("javascript:alert(1)", None),
         ("a\x00b", None),
         ("x" * 10_000, None),
@@ -182,4 +183,5 @@ def test_cited_evidence_is_linked_only_where_it_is_a_plain_file_of_the_attempt(
 ) -> None:
     attempt = write_run(tmp_path, run_record("MD-1_a")).attempt(1)
     (attempt.artifacts / "link.txt").symlink_to("/etc/passwd")
+    (attempt.artifacts / "linked").symlink_to(attempt.artifacts)
     assert evidence.evidence_link(attempt.root, cited) == link
