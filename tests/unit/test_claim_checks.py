@@ -354,9 +354,18 @@ def test_two_directories_linked_to_each_other_end(sound: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_read_permission_is_named(sound: Path) -> None:
-    (sound / "agent_view/claim.txt").chmod(0)
-    assert any("agent_view/claim.txt" in line and "can't be read" in line for line in lines(sound))
+@pytest.mark.parametrize(
+    "name", ["agent_view/claim.txt", "meta/claim.yaml", "agent_view/inputs", "meta", "reference", "."]
+)
+def test_what_may_not_be_read_is_named_once(sound: Path, name: str) -> None:
+    mode = (sound / name).stat().st_mode
+    (sound / name).chmod(0)
+    try:
+        found = lines(sound)
+    finally:
+        (sound / name).chmod(mode)
+    assert [line.split(": ")[0] for line in found] == [str(sound / name)]
+    assert "can't be read" in found[0]
 
 
 def test_a_directory_name_that_no_rule_could_carry_is_named(sound: Path) -> None:

@@ -15,17 +15,17 @@ from matproof.claims import strict_yaml
 from matproof.claims.consistency import expectation_problems, metadata_problems
 from matproof.claims.hidden import hidden_material
 from matproof.claims.loading import (
-    MAX_YAML,
     claim_metadata,
+    closed_directories,
     is_package,
     procedure_file,
-    read_text,
     unknown_fields,
     validate_strictly,
 )
 from matproof.claims.models import ClaimMetadata, Expected
 from matproof.claims.papers import paper_problems
 from matproof.claims.problems import WHOLE, Problem, one_line
+from matproof.claims.texts import MAX_YAML, read_text
 from matproof.claims.tree import Entry, walk
 from matproof.core.errors import InputError
 from matproof.core.files import Model
@@ -35,7 +35,7 @@ _LINKS = {
     "broken": ("a link to nothing", "correct or remove the link"),
     "loop": ("a link that leads in a circle", "remove the link"),
     "special": ("a pipe, socket or device, not a file", "remove it"),
-    "unreadable": ("can't be read", "give read permission (chmod -R u+rX)"),
+    "unreadable": ("can't be read", "give permission (chmod -R u+rX)"),
     "too_many": ("more files than a package may have", "pack data into fewer files"),
 }
 _TEXTS = ("agent_view/paper.md", "reference/procedure.md", "meta/claim.md")
@@ -70,7 +70,17 @@ def check(paths: Iterable[Path]) -> Report:
 
 def check_package(root: Path, notes: list[str]) -> list[Problem]:
     """Every problem of one package, by file. Notes are appended to `notes`."""
-    problems = [*_name_problems(root), *_tree_problems(root)]
+    closed = [Problem(path, "(directory)", *_LINKS["unreadable"]) for path in closed_directories(root)]
+    if closed:
+        return closed
+    tree = [*_name_problems(root), *_tree_problems(root)]
+    named = {problem.path for problem in tree}
+    inner = [problem for problem in _content_problems(root, notes) if problem.path not in named]
+    return sorted([*tree, *inner], key=lambda item: str(item.path))
+
+
+def _content_problems(root: Path, notes: list[str]) -> list[Problem]:
+    problems: list[Problem] = []
     metadata = _metadata(root, problems, notes)
     problems += _text_problems(root)
     problems += paper_problems(root)
@@ -82,7 +92,7 @@ def check_package(root: Path, notes: list[str]) -> list[Problem]:
         problems += expectation_problems(root / "reference/expected.yaml", expected, metadata)
     interprets = metadata is not None and metadata.reproduction_type == "artifact_interpretation"
     problems += hidden_material(root, procedure_file(root), expected, interprets)
-    return sorted(problems, key=lambda item: str(item.path))
+    return problems
 
 
 def _packages(path: Path, problems: list[Problem], notes: list[str]) -> Iterator[Path]:
@@ -91,7 +101,7 @@ def _packages(path: Path, problems: list[Problem], notes: list[str]) -> Iterator
             notes.append(f"{path}: not a directory, left out")
         else:
             problems.append(Problem(path, WHOLE, "no such directory", "correct the path"))
-    elif is_package(path) or (path / "reference").is_dir():
+    elif closed_directories(path) or is_package(path) or (path / "reference").is_dir():
         yield path
     else:
         yield from _children(path, problems)
@@ -106,7 +116,7 @@ def _children(path: Path, problems: list[Problem]) -> Iterator[Path]:
     if not children:
         problems.append(Problem(path, "(directory)", "holds no packages", "give a package or a directory of packages"))
     for child in children:
-        if is_package(child) or (child / "reference").is_dir():
+        if closed_directories(child) or is_package(child) or (child / "reference").is_dir():
             yield child
         else:
             remedy = "add agent_view/, meta/ and reference/, or move it elsewhere"

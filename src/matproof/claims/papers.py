@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from matproof.claims.loading import paper_files, read_text
+from matproof.claims.loading import paper_files
 from matproof.claims.problems import WHOLE, Problem
+from matproof.claims.texts import read_text
 from matproof.claims.tree import entry_of, read_bytes
 from matproof.core.errors import InputError
 
