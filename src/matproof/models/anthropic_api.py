@@ -11,6 +11,7 @@ from matproof.models.conversation import (
     Conversation,
     Reply,
     find_cwd,
+    in_order_of_calls,
     number,
     pieces,
     text_of,
@@ -31,17 +32,25 @@ def conversation(body: Json) -> Conversation:
         message["role"] == "assistant" and (index == 0 or spoken[index - 1]["role"] != "assistant")
         for index, message in enumerate(spoken)
     )
-    results = [
-        without_reminders(text_of(block.get("content")))
+    blocks = [
+        block
         for message in spoken
         if isinstance(message.get("content"), list)
         for block in message["content"]
-        if isinstance(block, dict) and block.get("type") == "tool_result"
+        if isinstance(block, dict)
     ]
+    results = in_order_of_calls(
+        (
+            (str(block.get("tool_use_id")), without_reminders(text_of(block.get("content"))))
+            for block in blocks
+            if block.get("type") == "tool_result"
+        ),
+        (str(block.get("id")) for block in blocks if block.get("type") == "tool_use"),
+    )
     first = next((text_of(message.get("content")) for message in spoken if message["role"] == "user"), "")
     aside = [text_of(message.get("content")) for message in messages if message.get("role") == "system"]
     cwd = find_cwd([text_of(body.get("system")), *aside, first])
-    return Conversation(turn=turn, tool_results=tuple(results), prompt=without_reminders(first), cwd=cwd)
+    return Conversation(turn=turn, tool_results=results, prompt=without_reminders(first), cwd=cwd)
 
 
 def plain(reply: Reply) -> Json:

@@ -21,7 +21,7 @@ class Conversation:
     turn: int
     """Rounds that the assistant has had: neighbouring assistant messages count once."""
     tool_results: tuple[str, ...]
-    """Text of every tool result in the request, oldest first, the client's own reminders removed."""
+    """Text of every tool result in the request, in the order of the calls, the client's own reminders removed."""
     prompt: str
     """Text of the first user message."""
     cwd: str | None
@@ -47,6 +47,19 @@ class Reply:
     text: str | None
     tools: tuple[ToolCall, ...]
     tokens: Tokens
+
+
+def in_order_of_calls(results: Iterable[tuple[Any, str]], calls: Iterable[Any]) -> tuple[str, ...]:
+    """Texts of `results`, pairs of call id and text, in the order in which `calls` were made.
+
+    Clients run the calls of one turn side by side and report them as they end; a script must not depend on that. Where
+    a result names a call that is not in the request, all stay as they came.
+    """
+    given = list(results)
+    place = {call: index for index, call in reversed(list(enumerate(calls)))}
+    if all(call in place for call, _ in given):
+        given.sort(key=lambda result: place[result[0]])
+    return tuple(text for _, text in given)
 
 
 def text_of(content: Any) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from matproof.models.base import Json, Rejection, Tokens
-from matproof.models.conversation import Conversation, Reply, find_cwd, number, pieces, text_of
+from matproof.models.conversation import Conversation, Reply, find_cwd, in_order_of_calls, number, pieces, text_of
 from matproof.models.sse import Event, json_event
 from matproof.models.strict_json import parse
 
@@ -19,7 +19,19 @@ def conversation(body: Json) -> Conversation:
         raise Rejection(400, "invalid_request_error", "messages: a list of messages is required")
     mine = [message.get("role") == "assistant" for message in messages]
     turn = sum(own and (index == 0 or not mine[index - 1]) for index, own in enumerate(mine))
-    results = tuple(text_of(message.get("content")) for message in messages if message.get("role") == "tool")
+    results = in_order_of_calls(
+        (
+            (str(message.get("tool_call_id")), text_of(message.get("content")))
+            for message in messages
+            if message.get("role") == "tool"
+        ),
+        (
+            str(call.get("id"))
+            for message in messages
+            for call in message.get("tool_calls") or []
+            if isinstance(call, dict)
+        ),
+    )
     said = [text_of(message.get("content")) for message in messages if message.get("role") != "tool"]
     first = next((text_of(message.get("content")) for message in messages if message.get("role") == "user"), "")
     return Conversation(turn=turn, tool_results=results, prompt=first, cwd=find_cwd(said))

@@ -5,7 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from matproof.models.base import Json, Rejection, Tokens
-from matproof.models.conversation import Conversation, Reply, ToolCall, find_cwd, number, pieces, text_of
+from matproof.models.conversation import (
+    Conversation,
+    Reply,
+    ToolCall,
+    find_cwd,
+    in_order_of_calls,
+    number,
+    pieces,
+    text_of,
+)
 from matproof.models.sse import Event, json_event
 from matproof.models.strict_json import parse
 
@@ -28,7 +37,10 @@ def conversation(body: Json) -> Conversation:
     given = items(body)
     spoken = [_by_assistant(item) for item in given]
     turn = sum(mine and (index == 0 or not spoken[index - 1]) for index, mine in enumerate(spoken))
-    results = tuple(text_of(item.get("output")) for item in given if item.get("type") in _RESULTS)
+    results = in_order_of_calls(
+        ((str(item.get("call_id")), text_of(item.get("output"))) for item in given if item.get("type") in _RESULTS),
+        (str(item.get("call_id")) for item in given if item.get("type") in _ASSISTANT),
+    )
     said = [text_of(item.get("content")) for item in given if item.get("role") in ("user", "developer", "system")]
     first = next((text_of(item.get("content")) for item in given if item.get("role") == "user"), "")
     cwd = find_cwd([text_of(body.get("instructions")), *said])
