@@ -184,6 +184,17 @@ def test_the_text_is_aligned_and_narrow_whatever_the_names(tmp_path: Path) -> No
     assert {line.count("|") for line in table} == {11}
 
 
+def test_a_script_buys_nothing_and_columns_of_zeros_make_room_for_names(tmp_path: Path) -> None:
+    name = "scripted-orchestrated-with-a-long-name"
+    _score(tmp_path, "A", 5, setting=name, scripted=True, usage=Usage(requests=6, cost_reason="scripted"))
+    _board(tmp_path, include_scripted=True)
+    text = leaderboard_text(tmp_path)
+    (line,) = [line for line in text.splitlines() if name in line]
+    assert line.endswith(" – |")
+    assert "| unscored |" not in text
+    assert "every run was scored, and none was lost" in text
+
+
 def test_the_csv_has_every_column_and_leaves_unknown_empty(tmp_path: Path) -> None:
     _score(tmp_path, "A", None, usage=Usage(requests=3))
     _board(tmp_path)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matproof.report import figures
-from matproof.report.pages import size_text, when_text
+from matproof.report.pages import number_text, size_text, when_text
 
 
 @given(st.floats(1, 5), st.floats(0, 10))
@@ -38,6 +38,9 @@ def test_a_timeline_shows_every_phase_however_short(seconds: list[float]) -> Non
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
+        (number_text(1.9990920516005715), "1.99909"),
+        (number_text(6.02e23), "6.02e+23"),
+        (number_text(None), "–"),
         (size_text(0), "0 B"),
         (size_text(3400), "3.4 kB"),
         (size_text(123_456_789), "123 MB"),
@@ -47,5 +50,5 @@ def test_a_timeline_shows_every_phase_however_short(seconds: list[float]) -> Non
         (when_text("<yesterday>"), "<yesterday>"),
     ],
 )
-def test_sizes_and_times_have_one_form(shown: str, expected: str) -> None:
+def test_numbers_sizes_and_times_have_one_form(shown: str, expected: str) -> None:
     assert shown == expected

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from matproof.tables import words
+from matproof.tables.board_text import row_cost
 
 _HERE = Path(__file__).parent
 
@@ -80,6 +81,7 @@ def _environment() -> Any:
         "size": size_text,
         "spaced": lambda text: text.replace("_", " "),
         "plural": words.plural,
+        "number": number_text,
     }
     environment.filters.update(filters)
     # The only text that is not escaped: two files of this package.
@@ -90,6 +92,7 @@ def _environment() -> Any:
         score_text=words.score_text,
         share_text=words.share_text,
         cost_text=words.cost_text,
+        row_cost=row_cost,
     )
     return environment
 
@@ -104,6 +107,11 @@ def when_text(iso: str) -> str:
         return words.one_line(iso, 40)
     shown = moment.astimezone(UTC) if moment.tzinfo else moment
     return shown.strftime("%Y-%m-%d %H:%M" + (" UTC" if moment.tzinfo else ""))
+
+
+def number_text(value: float | None) -> str:
+    """A number of a result to six digits; a dash where there is none."""
+    return "–" if value is None else f"{value:.6g}"
 
 
 def size_text(size: int | None) -> str:

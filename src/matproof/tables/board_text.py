@@ -91,11 +91,15 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     notes = [
         "score: 1 to 5; success: a score of at least 4, or a correct verdict; both are means over claims ± standard "
         "error (repeats of a claim are averaged first), and an unscored run counts in neither",
-        "infra: runs lost to node, sandbox or provider; time: median of a run; cost: of all runs, judges apart",
+        "time: median of a run; cost: of all runs, judges apart",
     ]
+    if any(row["unscored"] or row["infrastructure"] for row in rows):
+        notes.append("unscored: runs without a score from this judge; infra: runs lost to node, sandbox or provider")
+    else:
+        notes.append("every run was scored, and none was lost to node, sandbox or provider")
     if any(row["se_success"] is None and row["success_rate"] is not None for row in rows):
         notes.append("a number without ± rests on one claim: its standard error is unknown")
-    if any(row["cost_usd"] is None and row["runs"] for row in rows):
+    if any(row_cost(row)[0] in "?≥" for row in rows):
         unknown = max(row["cost_unknown_runs"] for row in rows)
         notes.append(f"cost: ? is unknown, ≥ is the known part; up to {plural(unknown, 'run')} of a row unknown")
     for row in rows:
@@ -117,17 +121,27 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row["unscored"]),
         str(row["infrastructure"]),
         seconds_text(row["median_seconds"]) if row["runs"] else "–",
-        cost_text(row["cost_usd"], row["cost_known_usd"]) if row["runs"] else "–",
+        row_cost(row),
     )
+
+
+def row_cost(row: Row) -> str:
+    """What the runs of a row cost; a dash where nothing was bought: no runs, or a script in place of a model."""
+    if not row["runs"] or (row["run_scripted"] and row["cost_known_usd"] is None):
+        return "–"
+    return cost_text(row["cost_usd"], row["cost_known_usd"])
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
     lines = [_HEADERS, *(_cells(row) for row in rows)]
-    widths = [max(3, *(len(line[index]) for line in lines)) for index in range(len(_HEADERS))]
+    if not any(row["unscored"] or row["infrastructure"] for row in rows):
+        lines = [(*line[:6], *line[8:]) for line in lines]
+    columns = range(len(lines[0]))
+    widths = [max(3, *(len(line[index]) for line in lines)) for index in columns]
     room = WIDTH - (3 * len(widths) + 1) - sum(width for index, width in enumerate(widths) if index not in _SHRINKING)
     widths[1], widths[2] = _share_room(widths[1], widths[2], room)
-    rule = tuple("-" * width if index in _LEFT else "-" * (width - 1) + ":" for index, width in enumerate(widths))
-    return [_line(line, widths) for line in (_HEADERS, rule, *lines[1:])]
+    rule = tuple("-" * widths[index] if index in _LEFT else "-" * (widths[index] - 1) + ":" for index in columns)
+    return [_line(line, widths) for line in (lines[0], rule, *lines[1:])]
 
 
 def _share_room(first: int, second: int, room: int) -> tuple[int, int]:
