@@ -2,6 +2,7 @@
 
 import shutil
 import socket
+import socketserver
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -80,6 +81,39 @@ def raw_request(place: Path, data: bytes) -> bytes:
         return b"".join(iter(lambda: client.recv(65536), b""))
 
 
+@contextmanager
+def on_tcp(place: Path) -> Iterator[str]:
+    """A bridge from a loopback port to a Unix socket, for clients that know no sockets; gives its address."""
+
+    class Bridge(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as inner:
+                inner.connect(str(place))
+                back = threading.Thread(target=pump, args=(inner, self.request), daemon=True)
+                back.start()
+                pump(self.request, inner)
+                back.join()
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Bridge) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+
+
+def pump(source: socket.socket, target: socket.socket) -> None:
+    """Copy until one side ends, and tell the other."""
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        for side in (source, target):
+            side.close()
+
+
 @dataclass
 class Reply:
     """What the provider answers once; `cut` closes the connection after the chunks, before the proper end."""
@@ -90,6 +124,8 @@ class Reply:
     cut: bool = False
     silent: bool = False
     """Close without a word."""
+    hold: threading.Event | None = None
+    """Waited for after the first chunk."""
 
 
 @dataclass
@@ -151,6 +187,8 @@ class Upstream:
                 for chunk in reply.chunks:
                     self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
                     self.wfile.flush()
+                    if reply.hold is not None:
+                        reply.hold.wait(60)
                 if not reply.cut:
                     self.wfile.write(b"0\r\n\r\n")
 

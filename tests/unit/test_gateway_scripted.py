@@ -100,7 +100,8 @@ def test_the_openai_client_talks_chat(tmp_path: Path) -> None:
             {"command": "cat /work/artifacts/a.json"},
             {"command": "true"},
         ]
-        messages.append({"role": "assistant", "tool_calls": [call.model_dump() for call in calls]})  # type: ignore[typeddict-item]
+        said: Any = {"role": "assistant", "tool_calls": [call.model_dump() for call in calls]}
+        messages.append(said)
         messages += [{"role": "tool", "tool_call_id": call.id, "content": '{"a0": 5.43}'} for call in calls]
         with client.chat.completions.stream(model="m", messages=messages) as stream:
             assert stream.get_final_completion().choices[0].message.content == "a0 = 5.43 after 1 as m in plan"
@@ -164,6 +165,20 @@ def test_a_template_that_fails_on_a_result_is_told_with_its_turn(tmp_path: Path)
         answer = here.post("/s/plan/v1/messages", model="m", messages=answered("not json", turn=1))
         assert answer.status_code == 400
         assert "turn 1 of the script for session plan can't be rendered" in answer.json()["error"]["message"]
+
+
+def test_results_of_parallel_calls_stand_in_the_order_of_the_calls(tmp_path: Path) -> None:
+    script = "x:\n- text: a\n- text: \"{{ tool_results | join(' ') }}\"\n"
+    asked = [{"type": "tool_use", "id": name, "name": "Bash", "input": {}} for name in ("one", "two")]
+    told = [{"type": "tool_result", "tool_use_id": name, "content": name} for name in ("two", "one")]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": asked},
+        {"role": "user", "content": told},
+    ]
+    with opened(scripted(tmp_path, script)) as here:
+        answer = here.post("/s/x/v1/messages", model="m", messages=messages)
+        assert answer.json()["content"][0]["text"] == "one two"
 
 
 def test_a_result_is_data_and_never_a_template(tmp_path: Path) -> None:
@@ -251,6 +266,10 @@ def test_odd_content_upsets_nothing(tmp_path: Path, content: Any) -> None:
         messages = [{"role": "user", "content": content}, {"role": 5}]
         body = {"model": ["m"], "system": SYSTEM, "messages": messages}
         assert here.post("/s/plan/v1/messages", **body).status_code == 200
+        tools = {"role": "user", "tool_calls": content, "content": SYSTEM}
+        assert here.post("/s/plan/v1/chat/completions", **body | {"messages": [tools]}).status_code == 200
+        items = [{"role": "user", "content": content, "output": content}, {"content": SYSTEM, "role": "user"}]
+        assert here.post("/s/plan/v1/responses", model=5, input=items).status_code == 200
 
 
 def test_opening_a_gateway_loads_no_heavy_library_of_another_room() -> None:

@@ -6,10 +6,10 @@ import socket
 import stat
 import threading
 from pathlib import Path
-from typing import Any
 
+import httpx2
 import pytest
-from gateway_fixture import TABLE, opened, raw_request, scripted
+from gateway_fixture import TABLE, Reply, Upstream, opened, raw_request, scripted
 
 from matproof.config.settings import Limits
 from matproof.core.errors import InfrastructureError
@@ -178,28 +178,34 @@ def test_what_is_in_use_is_not_replaced(tmp_path: Path, kind: str, monkeypatch: 
         assert place.exists()
 
 
-def test_leaving_ends_an_answer_that_is_still_awaited_and_records_it(tmp_path: Path) -> None:
+def test_leaving_ends_an_answer_that_never_ends_and_records_it(tmp_path: Path) -> None:
+    record, head = tmp_path / "exchanges.jsonl", {"content-type": "text/event-stream"}
+    never = Reply(chunks=(b": begun\n\n", b": more\n\n"), headers=head, hold=threading.Event())
+    with Upstream(never) as upstream, opened(upstream.backend(), file=record) as here:
+        with here.client.stream("POST", "/s/plan/v1/messages", json={**HELLO, "stream": True}) as answer:
+            arriving = answer.iter_raw()
+            assert next(arriving) == b": begun\n\n"
+            here.gateway.__exit__(None, None, None)
+            with pytest.raises(httpx2.RemoteProtocolError):
+                list(arriving)
+        assert never.hold is not None
+        never.hold.set()
+        exchange = here.exchanges()[0]
+        assert (exchange.complete, exchange.output_tokens) == (False, None)
+        assert exchange.error == "the gateway closed before the answer ended"
+        assert here.gateway.usage().requests == 1
+
+
+def test_leaving_does_not_wait_for_a_script_that_waits(tmp_path: Path) -> None:
     record = tmp_path / "exchanges.jsonl"
-    backend = scripted(tmp_path, "plan:\n- text: late\n  delay_s: 3600\n")
-    outcome: list[Any] = []
-    with opened(backend, file=record) as here:
-
-        def ask() -> None:
-            try:
-                outcome.append(here.post("/s/plan/v1/messages", **HELLO).status_code)
-            except Exception as error:
-                outcome.append(error)
-
-        asking = threading.Thread(target=ask)
-        asking.start()
-        while not here.gateway._service or not here.gateway._service.budget._reserved:  # until it is under way
-            pass
-        here.gateway.__exit__(None, None, None)
-        asking.join()
-        exchanges = here.exchanges()
-    assert outcome != [200]
-    assert [exchange.error for exchange in exchanges] == ["the gateway closed before the answer ended"]
-    assert not exchanges[0].complete
+    with opened(scripted(tmp_path, "plan:\n- text: late\n  delay_s: 3600\n"), file=record) as here:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(here.socket))
+            client.sendall(posting("/s/plan/v1/messages", json.dumps(HELLO).encode()))
+            here.post("/s/other/v1/messages", **HELLO)
+            here.gateway.__exit__(None, None, None)
+            assert not client.recv(100).startswith(b"HTTP/1.1 200")
+        assert record.exists()
 
 
 def test_every_exchange_is_recorded_once_with_its_own_number(tmp_path: Path) -> None:

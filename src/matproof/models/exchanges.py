@@ -124,10 +124,10 @@ class Recorder:
 
     def _write(self, exchange: Exchange) -> None:
         data = exchange.model_dump(mode="json")
-        line = to_json(data, indent=None)
-        cleaned = redact(line, self._secrets)
-        append_json(self._path, data if cleaned == line else parse(cleaned))
-        self._room -= len(cleaned)
+        if self._secrets and (line := to_json(data, indent=None)) != (cleaned := redact(line, self._secrets)):
+            data = parse(cleaned)
+        append_json(self._path, data)
+        self._room = MAX_FILE_BYTES - self._path.stat().st_size
 
     def text(self, body: Any, *, size: int, sha256: str) -> Text:
         """`body`, which came as so many bytes with that hash, as it will be recorded. Call it in `build`."""

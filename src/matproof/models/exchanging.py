@@ -97,6 +97,13 @@ class Exchanging:
         except Rejection as rejection:
             await self._reject(progress, rejection, send)
             return
+        except Exception as error:
+            # A bug of ours, or input that nobody thought of: the run must end as our failure, not as the agent's.
+            progress.failure = self._redacted(f"the gateway failed: {type(error).__name__}: {str(error)[:500]}")
+            await self._reject(
+                progress, Rejection(500, "api_error", f"matproof: {progress.failure}", retry=False), send
+            )
+            return
         progress.status, progress.retries, progress.request_id = answer.status, answer.retries, answer.request_id
         progress.tokens = answer.tokens
         progress.failure = progress.error = self._redacted(answer.failure)

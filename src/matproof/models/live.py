@@ -7,6 +7,7 @@ on; after that a broken stream is broken for the client too, which knows how to 
 
 import asyncio
 import email.utils
+import logging
 import random
 import re
 from collections.abc import AsyncIterator, Mapping
@@ -125,6 +126,8 @@ class LiveBackend:
         import httpx2
 
         if self._client is None:
+            # At DEBUG the transport logs the headers of answers, where a provider may quote the key.
+            logging.getLogger("httpcore2").setLevel(logging.WARNING)
             limit = httpx2.Timeout(self._idle_s, connect=min(30.0, self._idle_s))
             connections = httpx2.Limits(max_connections=None, max_keepalive_connections=8)
             self._client = httpx2.AsyncClient(timeout=limit, limits=connections, follow_redirects=False, trust_env=True)

@@ -28,7 +28,8 @@ def conversation(body: Json) -> Conversation:
         (
             str(call.get("id"))
             for message in messages
-            for call in message.get("tool_calls") or []
+            if isinstance(message.get("tool_calls"), list)
+            for call in message["tool_calls"]
             if isinstance(call, dict)
         ),
     )
