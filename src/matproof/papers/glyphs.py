@@ -14,6 +14,8 @@ MAX_GLYPHS = 200_000
 _HYPHENS = {0x02: "\u00ad", 0xFFFE: "\u00ad"}
 """What pdfium puts where a word is broken at a line's end."""
 
+_LINE_ENDS = (0x0A, 0x0D)
+
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
@@ -47,10 +49,14 @@ def read_glyphs(page: Any) -> tuple[list[Glyph], list[Glyph]]:
     place, flags = pdfium.FS_RECTF(), ctypes.c_int()
     x, base = ctypes.c_double(), ctypes.c_double()
     matrix, name = pdfium.FS_MATRIX(), ctypes.create_string_buffer(128)
-    spaced = False
+    spaced = broken = False
     try:
         for index in range(count):
             code = pdfium.FPDFText_GetUnicode(text, index)
+            if code in _LINE_ENDS:
+                # pdfium sees a line end before and after a subscript too: the gap decides whether it is white space.
+                broken = True
+                continue
             char = _clean(code)
             if not char or char.isspace():
                 spaced = True
@@ -64,9 +70,11 @@ def read_glyphs(page: Any) -> tuple[list[Glyph], list[Glyph]]:
             size = size if 0.5 < size < 500 else max(place.top - place.bottom, 1.0)
             angle = pdfium.FPDFText_GetCharAngle(text, index)
             bold = b"bold" in name.value.lower()
+            if broken and upright and not spaced:
+                spaced = not -size < place.left - upright[-1].x1 < 0.2 * size
             glyph = Glyph(char, place.left, max(place.right, place.left), base.value, size, bold, spaced)
             (turned if 0.1 < angle < 2 * math.pi - 0.1 else upright).append(glyph)
-            spaced = False
+            spaced = broken = False
     finally:
         text.close()
     return upright, turned

@@ -7,6 +7,7 @@ exponent can't be told from a range is marked `[exponent?]`, never silently pass
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -82,8 +83,8 @@ def _join(text: str, line: str, words: frozenset[str]) -> str:
 
 
 def _body_size(pages: Sequence[Sequence[Row]]) -> float:
-    sizes = [round(g.size * 2) / 2 for rows in pages for row in rows for s in row.segments for g in s.glyphs]
-    return max(set(sizes), key=sizes.count) if sizes else 10.0
+    sizes = Counter(round(g.size * 2) / 2 for rows in pages for row in rows for s in row.segments for g in s.glyphs)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
 
 
 def _vocabulary(pages: Sequence[Sequence[Row]]) -> frozenset[str]:
