@@ -342,7 +342,9 @@ def test_a_client_that_hangs_up_is_metered_all_the_same() -> None:
         Upstream(Reply(chunks=STREAM, headers=EVENTS, hold=hold)) as upstream,
         opened(upstream.backend(), tokens=1000) as here,
     ):
-        with here.client.stream("POST", "/s/plan/v1/messages", json={**HELLO, "stream": True}) as answer:
+        with here.client.stream(
+            "POST", "/s/plan/v1/messages", json={**HELLO, "max_tokens": 5000, "stream": True}
+        ) as answer:
             next(answer.iter_raw())
         hold.set()
         assert ask(here).status_code == 403, "waits for the first, which met the limit"

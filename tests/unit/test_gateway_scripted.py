@@ -169,7 +169,9 @@ def test_a_template_that_fails_on_a_result_is_told_with_its_turn(tmp_path: Path)
 
 def test_results_of_parallel_calls_stand_in_the_order_of_the_calls(tmp_path: Path) -> None:
     script = "x:\n- text: a\n- text: \"{{ tool_results | join(' ') }}\"\n"
-    asked = [{"type": "tool_use", "id": name, "name": "Bash", "input": {}} for name in ("one", "two")]
+    asked: list[dict[str, Any]] = [
+        {"type": "tool_use", "id": name, "name": "Bash", "input": {}} for name in ("one", "two")
+    ]
     told = [{"type": "tool_result", "tool_use_id": name, "content": name} for name in ("two", "one")]
     messages = [
         {"role": "user", "content": "go"},
