@@ -57,7 +57,11 @@ def test_hidden_files_are_no_input_of_what_the_agent_sees(config: dict[str, obje
         "claim.txt",
         "data.csv",
     ]
-    assert [Path(path).name for path in package_files(tasks, "A-1_x", "judge")] == ["expected.yaml", "claim.txt"]
+    assert [Path(path).name for path in package_files(tasks, "A-1_x", "judge")] == [
+        "expected.yaml",
+        "claim.txt",
+        "claim.yaml",
+    ]
 
 
 def test_resources_come_from_the_claim_with_room_for_the_harness(config: dict[str, object]) -> None:

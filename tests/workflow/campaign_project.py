@@ -71,10 +71,10 @@ class Project:
             str(REPOSITORY / "Snakefile"),
             "--profile",
             str(REPOSITORY / "profiles/local"),
-            "--directory",
-            str(self.root),
             "--configfile",
             str(self.root / "config/config.yaml"),
+            "--directory",
+            str(self.root),
             *arguments,
         ]
         return self.run(*argv)

@@ -8,7 +8,7 @@ from matproof.agents.orchestrated.record import Orchestration
 from matproof.records.run import RunRecord
 from matproof.traces.events import read_trace
 
-ADD = {"id": "add", "command": "echo 55 > t.json", "outputs": ["t.json"]}
+ADD: dict[str, object] = {"id": "add", "command": "echo 55 > t.json", "outputs": ["t.json"]}
 
 
 def steps(record: RunRecord) -> dict[str, str]:
@@ -124,7 +124,7 @@ def test_a_step_that_hangs_is_stopped_at_its_timeout(bench: Bench) -> None:
 
 
 def test_the_walltime_is_an_outcome_with_its_evidence_saved(bench: Bench) -> None:
-    hang = {"id": "long", "command": "echo begun > begun.txt; sleep 300", "timeout_s": 600}
+    hang: dict[str, object] = {"id": "long", "command": "echo begun > begun.txt; sleep 300", "timeout_s": 600}
     bench.script(plan=plan(hang), extract=[answer({"reproduced": False, "summary": "It was not finished."})])
     record = bench.run(walltime_min=0.25)
     assert record.outcome == "walltime"

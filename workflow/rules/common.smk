@@ -17,6 +17,10 @@ wildcard_constraints:
     audience=r"agent|judge",
 
 
+def results_directory(wildcards):
+    return RESULTS
+
+
 def all_runs(wildcards):
     return campaign.run_files(config)
 

@@ -14,7 +14,7 @@ rule gather:
     conda:
         "../../envs/harness.yaml"
     params:
-        results=RESULTS,
+        results=results_directory,
         tasks=TASKS,
         scripted="--include-scripted" if config.get("include_scripted") else "",
     shell:
@@ -28,7 +28,7 @@ rule leaderboard:
     conda:
         "../../envs/harness.yaml"
     params:
-        results=RESULTS,
+        results=results_directory,
         tasks=TASKS,
         scripted="--include-scripted" if config.get("include_scripted") else "",
     shell:

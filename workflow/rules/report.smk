@@ -13,7 +13,7 @@ rule report:
     conda:
         "../../envs/harness.yaml"
     params:
-        results=RESULTS,
+        results=results_directory,
         tasks=TASKS,
     shell:
         "matproof report {params.results:q} --tasks {params.tasks:q} > {log:q} 2>&1"

@@ -15,6 +15,8 @@ from typing import Any
 from matproof.core.errors import InputError
 
 Config = Mapping[str, Any]
+_PARTS = ("agent_view", "meta")
+"""A directory with one of these is a claim: where the other is missing, the station that needs it says so."""
 
 
 def claims(config: Config) -> list[str]:
@@ -59,7 +61,8 @@ def package_files(tasks: str, claim: str, audience: str) -> list[str]:
     """What `package` reads for the agent or for judges: an edit of hidden files never redoes a run."""
     root = Path(tasks, claim)
     if audience == "judge":
-        return _files(root / "reference") + _files(root / "agent_view", deep=False, names=("claim.txt",))
+        shown = _files(root / "agent_view", deep=False, names=("claim.txt",))
+        return _files(root / "reference") + shown + _files(root / "meta", deep=False, names=("claim.yaml", "claim.md"))
     return _files(root / "meta", deep=False, names=("claim.yaml",)) + _files(root / "agent_view")
 
 
@@ -84,7 +87,7 @@ def resource(config: Config, claim: str, name: str) -> int:
 @functools.cache
 def _all_claims(tasks: str) -> tuple[str, ...]:
     with os.scandir(tasks) as entries:
-        found = [entry.name for entry in entries if entry.is_dir() and Path(entry.path, "agent_view").is_dir()]
+        found = [entry.name for entry in entries if any(Path(entry.path, part).is_dir() for part in _PARTS)]
     return tuple(sorted(found))
 
 

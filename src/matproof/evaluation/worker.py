@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from matproof import __version__
-from matproof.claims.loading import load_claim
+from matproof.claims.loading import load_claim, read_yaml_model
 from matproof.claims.models import Expected
 from matproof.claims.payload import copy_payload
 from matproof.config.models import ModelTable
@@ -64,8 +64,8 @@ def _head(record: RunRecord, name: str, chosen: Judge) -> dict[str, object]:
 
 
 def _checked(assignment: Assignment, record: RunRecord) -> dict[str, object]:
-    expected_file = assignment.task / "reference" / "expected.yaml"
-    expected = read_model(Expected, expected_file) if expected_file.is_file() else None
+    known = (assignment.task / "reference" / "expected.yaml").is_file()
+    expected = read_yaml_model(Expected, assignment.task, "reference/expected.yaml") if known else None
     status, reason, checks = run_checks(assignment.run.attempt(record.attempt).artifacts, expected)
     return {
         "status": status,

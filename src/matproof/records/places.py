@@ -1,7 +1,7 @@
 """Where every station's files are, below the results directory. No other module joins these names.
 
 results/
-  claims/<claim>/{paper.md, package/{manifest.json, agent/, judge/}}
+  claims/<claim>/{paper.md, package/{agent.json, agent/, judge.json, judge/}}
   runs/<claim>/<setting>/<repeat>/{run.json, evaluations/<judge>.json, attempts/<nnn>/{run.json, trace.jsonl,
       exchanges.jsonl, orchestration.json, artifacts/, steps/, evaluations/<judge>/}}
   tables/, report/
@@ -27,20 +27,9 @@ class ClaimPlace:
         """Directory of both payloads."""
         return self.root / "package"
 
-    @property
-    def manifest(self) -> Path:
-        """Manifest of both payloads."""
-        return self.package / "manifest.json"
-
-    @property
-    def agent_payload(self) -> Path:
-        """Links to what the agent sees."""
-        return self.package / "agent"
-
-    @property
-    def judge_payload(self) -> Path:
-        """Links to what only the judge sees."""
-        return self.package / "judge"
+    def manifest(self, audience: str) -> Path:
+        """Manifest of the payload of `agent` or `judge`; its links are beside it."""
+        return self.package / f"{audience}.json"
 
 
 @dataclass(frozen=True, slots=True)
