@@ -75,6 +75,21 @@ def test_an_exponent_in_a_table_cell_is_kept(tmp_path: Path) -> None:
     assert "| two | 10^-5 |" in markdown
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("C<sub>11</sub>", "C11"),
+        ("x<sub>ij,kl</sub>", "xij,kl"),
+        ("e<super>-2</super>", "e^-2"),
+        ("10<super>-12</super>", "10^-12"),
+        ("<font size=24>L</font>arge initials do not raise the rest of their line", "Large initials do not raise"),
+    ],
+)
+def test_a_short_run_keeps_its_baseline(tmp_path: Path, text: str, wanted: str) -> None:
+    markdown = read_pdf(made(tmp_path / "a.pdf", Paragraph(text, BODY), Paragraph(TALK.format("same"), BODY)))
+    assert f"\n\n{wanted}" in markdown
+
+
 def test_an_exponent_that_is_not_raised_is_marked_as_doubtful(tmp_path: Path) -> None:
     markdown = read_pdf(drawn(tmp_path / "a.pdf", (72, 700, "a rate of 3 \u00d7 10-4 per second at 10-15 nm")))
     assert "3 × 10-4 [exponent?] per second at 10-15 nm" in markdown

@@ -199,7 +199,7 @@ def test_the_tool_says_where_the_paper_ends(payload: Path, paper: Path) -> None:
 def test_a_long_paper_is_cut_at_a_page_and_the_rest_can_be_asked_for(payload: Path, paper: Path) -> None:
     first = parse_pdf_tool("main.pdf", payload, paper, limit=120)
     assert "Main one." in first
-    assert first.endswith("[cut here: ask again with pages='3-']\n")
+    assert first.endswith("[cut here: ask again with pages='3-', or read /work/payload/paper.md]\n")
     assert "Main three." in parse_pdf_tool("main.pdf", payload, paper, pages="3-", limit=120)
 
 

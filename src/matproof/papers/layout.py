@@ -7,6 +7,7 @@ another number.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -80,7 +81,7 @@ def text_of(segment: Segment) -> str:
     raised: list[str] = []
     for glyph in segment.glyphs:
         lift = glyph.base - base
-        is_raised = (glyph.size < 0.9 * size and lift > 0.15 * size) or lift > 0.28 * size
+        is_raised = lift > (0.15 if glyph.size < 0.9 * size else 0.28) * size and glyph.size <= 1.05 * size
         if is_raised:
             raised.append(glyph.char)
             continue
@@ -104,13 +105,17 @@ def _superscript(text: str) -> str:
 
 
 def _dominant(glyphs: Sequence[Glyph]) -> tuple[float, float]:
-    """Size and baseline that most of the glyphs share; the largest size where none has the majority."""
-    sizes = [round(glyph.size, 1) for glyph in glyphs]
-    size = max(set(sizes), key=sizes.count)
-    if sizes.count(size) * 2 < len(sizes) + 1:
-        size = max(sizes)
-    bases = [glyph.base for glyph in glyphs if round(glyph.size, 1) == size]
-    return size, sorted(bases)[len(bases) // 2] if len(bases) != 2 else min(bases)
+    """Size and baseline of what is neither raised nor lowered.
+
+    That is the largest size that a fifth of the glyphs share: `C11` has more lowered glyphs than others, while one
+    large initial does not make a line. In a short run without such a size it is the largest there is.
+    """
+    sizes = Counter(round(glyph.size, 1) for glyph in glyphs)
+    shared = [size for size, count in sizes.items() if count * 5 >= len(glyphs)]
+    largest = max(sizes)
+    size = largest if largest in shared or len(glyphs) < 12 else max(shared, default=sizes.most_common(1)[0][0])
+    bases = sorted(glyph.base for glyph in glyphs if round(glyph.size, 1) == size)
+    return size, bases[(len(bases) - 1) // 2]
 
 
 def _segments(glyphs: Sequence[Glyph]) -> list[Segment]:

@@ -15,7 +15,7 @@ from statistics import median
 from matproof.papers.layout import Row, text_of
 from matproof.papers.link_patterns import continues, ends_in_link
 
-_BULLET = re.compile(r"(?:[•◦▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d{1,3}\])")
+_BULLET = re.compile(r"(?:[•◦▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d{1,3}\]|(?:Table|Figure|Fig\.)\s\w{1,4}[.:])")
 _NUMBERED_HEADING = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?\s+)?[A-Z]")
 _DOUBTFUL = re.compile(r"(?P<times>[×·✕*]\s?|\bx\s)?(?<![\d.^])10(?P<sign>[-−–])(?P<digits>\d{1,2})(?![\d.]|[-−–]\d)")
 _WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:-[A-Za-zÀ-ɏ]+)*")

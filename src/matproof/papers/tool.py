@@ -78,7 +78,7 @@ def _chosen(text: str, pages: str | None, limit: int) -> str:
         return _cut(text, limit, "")
     number, start = fitting[-1]
     upto = "" if last == 10**6 else str(last)
-    return f"{text[:start]}[cut here: ask again with pages='{number}-{upto}']\n"
+    return f"{text[:start]}[cut here: ask again with pages='{number}-{upto}', or read {AGENT_PAYLOAD}/paper.md]\n"
 
 
 def _cut(text: str, limit: int, before: str) -> str:
