@@ -7,7 +7,7 @@ import pytest
 from gateway_fixture import KEY, TABLE
 
 from matproof.config.models import ModelInfo, ModelTable, Provider
-from matproof.config.settings import Answers
+from matproof.config.settings import Answers, Limits
 from matproof.core.errors import InputError
 from matproof.models import open_backend
 from matproof.models.keys import read_key
@@ -90,3 +90,12 @@ def test_a_provider_answers_elsewhere(tmp_path: Path, monkeypatch: pytest.Monkey
     for model, problem in (("other", "not listed"), ("lost", "nowhere is not listed")):
         with pytest.raises(InputError, match=problem):
             open_backend(Answers(model=model), table, claim_dir=None, root=tmp_path)
+
+
+def test_a_limit_in_dollars_needs_a_price_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", KEY)
+    table = ModelTable(providers={"p": provider(key_env="SOME_KEY")}, models={"m": ModelInfo(provider="p")})
+    with pytest.raises(InputError, match="add a price for m"):
+        open_backend(Answers(model="m", limits=Limits(cost_usd=1)), table, claim_dir=None, root=tmp_path)

@@ -69,6 +69,13 @@ def test_a_limit_in_dollars_that_can_not_be_kept_is_refused_not_ignored() -> Non
         assert here.post("/s/x/v1/messages", **HELLO).status_code == 200, "one odd model does not end the run"
 
 
+def test_an_agent_can_not_end_its_run_by_asking_for_a_model_without_a_price() -> None:
+    with Upstream(Reply(chunks=(b"{}",))) as upstream, opened(upstream.backend(), cost_usd=5) as here:
+        statuses = [here.post("/s/x/v1/messages", **HELLO | {"model": name}).status_code for name in ("priced", "odd")]
+        assert statuses == [200, 403]
+        assert here.gateway.refusal is None
+
+
 @pytest.mark.parametrize("field", [{"service_tier": "priority"}, {"speed": "fast"}, {"inference_geo": "us"}])
 def test_a_dearer_tier_is_refused_under_a_limit_in_dollars(field: dict[str, str]) -> None:
     with Upstream(Reply(chunks=(b"{}",))) as upstream, opened(upstream.backend(), cost_usd=5) as here:

@@ -61,6 +61,17 @@ def test_one_unknown_cost_makes_the_sum_unknown_and_keeps_the_rest_in_the_reason
     assert total.cost_reason == "exchange 2: the reply does not say what it used; the others cost 0.7500 dollars"
 
 
+def test_what_has_not_ended_is_unknown_not_nothing() -> None:
+    meter = Meter(scripted=False)
+    meter.add(1, "plan", Tokens(input=10, cached=0, output=5), Cost(0.25))
+    meter.begin(2, "plan")
+    usage = meter.usage()
+    assert (usage.requests, usage.output_tokens, usage.cost_usd) == (2, None, None)
+    assert usage.cost_reason == "exchange 2: it has not ended; the others cost 0.2500 dollars"
+    meter.add(2, "plan", Tokens(input=1, cached=0, output=1), Cost(0.25))
+    assert (meter.usage().output_tokens, meter.usage().cost_usd) == (6, 0.5)
+
+
 def test_no_requests_use_nothing() -> None:
     usage = Meter(scripted=False).usage()
     assert (usage.requests, usage.input_tokens, usage.output_tokens, usage.cost_usd) == (0, 0, 0, 0)

@@ -79,6 +79,7 @@ class Exchanging:
             progress.refused = True
             await self._reject(progress, rejection, send)
             return
+        self._meter.begin(request.number, request.session)
         try:
             await self._admitted(progress, send)
         except asyncio.CancelledError:

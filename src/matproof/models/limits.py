@@ -92,9 +92,12 @@ class Budget:
             return
         if prices_of(self._table, request.model) is None:
             limit = f"the limit of {self._limits.cost_usd:g} dollars can't be kept"
-            # Not for good: an agent that asks for some other model by itself must not end its run.
-            self.refusal = f"{request.model or 'a request without a model'} has no price in models.yaml, so {limit}"
-            raise refused(self.refusal)
+            reason = f"{request.model or 'a request without a model'} has no price in models.yaml, so {limit}"
+            # Not for good, and told of the run only before it began: an agent that asks for some other model by
+            # itself must not end its run with that.
+            if not self._requests:
+                self.refusal = reason
+            raise refused(reason)
         for field, allowed in TIER_FIELDS.items():
             if request.body.get(field) not in allowed:
                 raise refused(f"{field} {request.body[field]!r} has no price in models.yaml; leave it out")

@@ -23,17 +23,26 @@ class Meter:
     def __init__(self, *, scripted: bool) -> None:
         self._scripted = scripted
         self._used: list[_Used] = []
+        self._under_way: dict[int, str] = {}
         self._lock = threading.Lock()
 
-    def add(self, number: int, session: str, tokens: Tokens | None, cost: Cost) -> None:
-        """Count one exchange that was passed on to the backend."""
+    def begin(self, number: int, session: str) -> None:
+        """An exchange is passed on to the backend: until it ends, what it uses is unknown."""
         with self._lock:
+            self._under_way[number] = session
+
+    def add(self, number: int, session: str, tokens: Tokens | None, cost: Cost) -> None:
+        """Count one exchange that was passed on to the backend and ended."""
+        with self._lock:
+            self._under_way.pop(number, None)
             self._used.append(_Used(number, session, tokens or Tokens(), cost))
 
     def usage(self, session: str | None = None) -> Usage:
         """The sum, of all or of one session; null where any part of it is unknown."""
         with self._lock:
-            used = [one for one in self._used if session is None or one.session == session]
+            open_cost = Cost(None, "it has not ended")
+            under_way = [_Used(number, name, Tokens(), open_cost) for number, name in self._under_way.items()]
+            used = [one for one in (*self._used, *under_way) if session is None or one.session == session]
         cost, reason = self._cost(used)
         return Usage(
             requests=len(used),

@@ -16,7 +16,7 @@ def open_backend(answers: Answers, table: ModelTable, *, claim_dir: Path | None,
 
     `claim_dir` is the claim's package, whose name stands for `{claim}` in the script's path and below which a script
     may read; `root` is what relative paths start from. Raises InputError for a bad script, an unknown model or
-    provider, or a missing key.
+    provider, a missing key, or a limit in dollars for a model without a price.
     """
     if answers.script is not None:
         return _scripted(answers.script, claim_dir, root)
@@ -27,6 +27,9 @@ def open_backend(answers: Answers, table: ModelTable, *, claim_dir: Path | None,
     if provider is None:
         where = f"models.{answers.model}.provider"
         raise InputError("models.yaml", where, f"{known.provider} is not listed", "add it under providers")
+    if answers.limits.cost_usd is not None and known.prices is None:
+        remedy = f"add a price for {answers.model}, or set no limit in dollars"
+        raise InputError("models.yaml", f"models.{answers.model}.prices", "a limit in dollars needs a price", remedy)
     key = read_key(provider, name=known.provider)
     return LiveBackend(provider, key, models=frozenset({answers.model}))
 
