@@ -37,15 +37,15 @@ listening() {{
 if [ "$1" = bridge ]; then
     if listening; then echo "matproof: port {GATEWAY_PORT} is taken" >&2; exit {enter.FAILED}; fi
     socat TCP-LISTEN:{GATEWAY_PORT},bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:{layout.GATEWAY_SOCKET} \
-        </dev/null >/dev/null 2>&1 {enter.STATUS_FD}>&- &
+        </dev/null >/dev/null 2>&1 {enter.BEGIN_FD}>&- &
     until listening; do
         kill -0 $! 2>/dev/null || {{ echo "matproof: the bridge to the gateway ended" >&2; exit {enter.FAILED}; }}
         sleep 0.005
     done
 fi
 shift
-readlink /proc/self/ns/pid >&{enter.STATUS_FD}
-exec {enter.STATUS_FD}>&-
+readlink /proc/self/ns/pid >&{enter.BEGIN_FD}
+exec {enter.BEGIN_FD}>&-
 exec "$@"
 """
 
@@ -96,7 +96,7 @@ def bridged(spec: SandboxSpec) -> bool:
     return spec.policy.network == "gateway" and spec.gateway_socket is not None
 
 
-def build_order(spec: SandboxSpec, isolation: Isolation, limits: LimitPlan, status: Path | None) -> dict[str, Any]:
+def build_order(spec: SandboxSpec, isolation: Isolation, limits: LimitPlan, life: Path | None) -> dict[str, Any]:
     """What `enter.py` is to do, as plain data."""
     program = build_filter(platform.machine())
     watched = {"memory": limits.watch_memory, "processes": limits.watch_processes}
@@ -106,13 +106,13 @@ def build_order(spec: SandboxSpec, isolation: Isolation, limits: LimitPlan, stat
         "arguments": bwrap_arguments(spec, isolation),
         "files": layout.etc_files(shared_network=isolation.shared_network),
         "seccomp": base64.b64encode(program).decode() if program else "",
-        "status": None if status is None else str(status.absolute()),
+        "life": None if life is None else str(life.absolute()),
         "groups": [
             {"home": group.home, "files": dict(group.files), "events": {k: list(v) for k, v in group.events.items()}}
             for group in limits.groups
         ],
         "watch": watched if any(value is not None for value in watched.values()) else None,
-        "inner": ["/bin/sh", "-c", _BEGIN, "sandbox", "bridge" if bridged(spec) else "alone", *rlimits],
+        "inner": ["/bin/sh", "-c", _BEGIN, "NAME", "bridge" if bridged(spec) else "alone", *rlimits],
     }
 
 
@@ -123,15 +123,15 @@ class BubblewrapSandbox:
         self._spec = spec
         self._isolation = isolation
         self._limits = limits
-        self._statuses: list[Path] = []
+        self._lives: list[Path] = []
         self.report = report
 
     def argv(self, command: Sequence[str]) -> list[str]:
         """Arguments that enter the sandbox and run `command`."""
         return self._argv(command, None)
 
-    def _argv(self, command: Sequence[str], status: Path | None) -> list[str]:
-        order = json.dumps(build_order(self._spec, self._isolation, self._limits, status))
+    def _argv(self, command: Sequence[str], life: Path | None) -> list[str]:
+        order = json.dumps(build_order(self._spec, self._isolation, self._limits, life))
         return [sys.executable, "-I", "-S", enter.__file__, order, *command]
 
     def check(self) -> None:
@@ -154,9 +154,9 @@ class BubblewrapSandbox:
     ) -> Finished:
         """See `Sandbox.run`."""
         with tempfile.TemporaryDirectory(prefix="matproof-") as folder:
-            status = Path(folder, "status")
+            life = Path(folder, "life")
             finished = run(
-                self._argv(command, status),
+                self._argv(command, life),
                 stdin=stdin,
                 timeout_s=timeout_s,
                 stdout_to=stdout_to,
@@ -164,43 +164,33 @@ class BubblewrapSandbox:
                 max_log_bytes=max_log_bytes,
                 cancel=cancel,
             )
-            started = status.read_text() if status.exists() else ""
-        if not started and finished.ending == "exited":
+            endings = _wait_for_end(life, timeout_s=10)
+        if ".begun" not in endings and finished.ending == "exited":
             raise entry_failure(finished.stderr)
-        if finished.ending != "exited" or finished.returncode < 0:
-            _wait_for_end(started.split(), timeout_s=10)
         return finished
 
     def write_launcher(self, path: Path, program: str) -> Path:
         """See `Sandbox.write_launcher`."""
-        status = path.absolute().with_name(path.name + ".status")
-        line = shlex.join(self._argv([program], status))
+        life = path.absolute().with_name(path.name + ".runs")
+        line = shlex.join(self._argv([program], life))
         write_text(path, f'#!/bin/sh\n# Enters a sandbox and runs a program in it.\nexec {line} "$@"\n', mode=0o700)
-        self._statuses.append(status)
+        self._lives.append(life)
         return path.absolute()
 
     def wait_until_empty(self, timeout_s: float = 10.0) -> None:
         """See `Sandbox.wait_until_empty`; speaks of what launchers of this sandbox started."""
-        for status in self._statuses:
-            if status.exists():
-                _wait_for_end(status.read_text().split(), timeout_s=timeout_s)
+        for life in self._lives:
+            _wait_for_end(life, timeout_s=timeout_s)
 
 
-def _wait_for_end(namespaces: Sequence[str], *, timeout_s: float) -> None:
-    """Return when no process of these process namespaces (such as `pid:[4026532345]`) is left."""
+def _wait_for_end(life: Path, *, timeout_s: float) -> set[str]:
+    """Return how the runs of which `life` keeps account ended (`.begun`, `.failed`), once all have."""
     deadline = elapsed() + timeout_s
-    while left := [pid for pid in _processes() if _namespace(pid) in namespaces]:
+    while True:
+        runs = list(life.iterdir()) if life.is_dir() else []
+        if all(file.suffix for file in runs):
+            return {file.suffix for file in runs}
         if elapsed() > deadline:
-            raise InfrastructureError(f"processes {left} of an ended sandbox are still alive")
-        threading.Event().wait(0.01)
-
-
-def _processes() -> list[int]:
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
-
-
-def _namespace(pid: int) -> str | None:
-    try:
-        return str(Path(f"/proc/{pid}/ns/pid").readlink())
-    except OSError:
-        return None  # ended meanwhile, or another user's, so not ours
+            pids = ", ".join(file.name for file in runs if not file.suffix)
+            raise InfrastructureError(f"what sandbox {pids} started is perhaps still alive")
+        threading.Event().wait(0.005)
