@@ -57,8 +57,9 @@ class Guest:
 
     def environ(self) -> dict[str, str]:
         """Environment of the driver."""
+        own = {"TMPDIR": str(self.folder), **self.environment}
         paths = {} if self.library is None else {"PYTHONPATH": str(self.library)}
-        return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", **paths, **self.environment}
+        return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", **paths, **own}
 
     def order(self, *command: str, outside: bool = False, limits: dict[str, Any] | None = None, **more: Any) -> str:
         """What the driver reads."""

@@ -58,9 +58,10 @@ print(len(opened))
     assert guest.python_inside(attack)["stdout"] == "0\n"
 
 
-@pytest.mark.parametrize("name", ["kcore", "keys", "kmsg", "timer_list", "slabinfo", "iomem", "cmdline", "kallsyms"])
-def test_inner_state_of_the_kernel_is_not_readable(guest: Guest, name: str) -> None:
-    assert guest.inside("head", "-c", "1", f"/proc/{name}")["stdout"] == ""
+def test_inner_state_of_the_kernel_is_not_readable(guest: Guest) -> None:
+    attack = "for n in kcore keys kmsg timer_list slabinfo iomem cmdline kallsyms; do head -c 9 /proc/$n; done"
+    assert guest.outside("head", "-c", "9", "/proc/cmdline")["stdout"]
+    assert guest.inside("sh", "-c", attack)["stdout"] == ""
 
 
 def test_the_kernels_log_is_not_readable(guest: Guest) -> None:
@@ -188,11 +189,11 @@ def test_the_size_of_a_file_is_limited(guest: Guest) -> None:
     assert (folder / "big").stat().st_size == 1_000_000
 
 
-@pytest.mark.parametrize("place", ["/tmp", "$HOME", "/dev/shm"])
-def test_private_places_are_limited(guest: Guest, place: str) -> None:
-    fill = f"for i in 1 2 3 4; do head -c 1000000 /dev/zero >{place}/$i || exit 3; done"
-    assert guest.inside("sh", "-c", fill, limits={"tmp_gb": 0.01})["returncode"] == 0
-    assert guest.inside("sh", "-c", fill, limits={"tmp_gb": 0.002})["returncode"] == 3
+def test_private_places_are_limited(guest: Guest) -> None:
+    write = "head -c 1000000 /dev/zero >$p/$i || echo full"
+    fill = f"for i in 1 2 3 4; do for p in /tmp $HOME /dev/shm; do {write}; done; done"
+    assert guest.inside("sh", "-c", fill, limits={"tmp_gb": 0.01})["stdout"] == ""
+    assert guest.inside("sh", "-c", fill, limits={"tmp_gb": 0.0021})["stdout"].split() == ["full"] * 6
 
 
 def test_a_limit_can_not_be_raised_again(guest: Guest) -> None:

@@ -74,21 +74,15 @@ def test_a_service_on_the_hosts_loopback_is_out_of_reach(guest: Guest, listener:
     assert outcome["stdout"] == "ConnectionRefusedError 111\n"
 
 
-@pytest.mark.parametrize(
-    ("family", "address"),
-    [
-        ("AF_INET", ("192.0.2.1", 443)),
-        ("AF_INET", ("10.0.0.1", 22)),
-        ("AF_INET", ("169.254.169.254", 80)),
-        ("AF_INET6", ("2001:db8::1", 443)),
-    ],
-)
-def test_other_addresses_are_unreachable_at_once(
-    guest: Guest, gateway: Path, family: str, address: tuple[str, int]
-) -> None:
-    attack = CONNECT + f"print(reach(socket.{family}, {address!r}))"
+def test_other_addresses_are_unreachable_at_once(guest: Guest, gateway: Path) -> None:
+    attack = CONNECT + (
+        "for address in (('192.0.2.1', 443), ('10.0.0.1', 22), ('169.254.169.254', 80)):\n"
+        "    print(reach(socket.AF_INET, address))\n"
+        "print(reach(socket.AF_INET6, ('2001:db8::1', 443)))\n"
+    )
     outcome = guest.python_inside(attack, network="gateway", gateway_socket=str(gateway))
-    assert outcome["stdout"] in ("OSError 101\n", "OSError 99\n")
+    assert outcome["stdout"].splitlines()[:3] == ["OSError 101"] * 3
+    assert outcome["stdout"].splitlines()[3] in ("OSError 101", "OSError 99", "OSError 97")
 
 
 def test_the_gateway_answers_from_the_first_moment(guest: Guest, gateway: Path) -> None:
