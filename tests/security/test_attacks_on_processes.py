@@ -23,7 +23,7 @@ DAEMONS = (
 
 
 def alive(mark: str) -> list[int]:
-    """Processes of this machine, other than drivers, whose arguments hold `mark`."""
+    """Processes of this machine whose arguments hold `mark`."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
@@ -31,7 +31,7 @@ def alive(mark: str) -> list[int]:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if any(word.decode(errors="replace").endswith(mark) for word in words):
+            if any(mark.encode() in word for word in words):
                 found.append(int(folder.name))
     return found
 
