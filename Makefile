@@ -20,13 +20,13 @@ lint: # style, types, import order, workflow
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/matproof schema --check
-	.venv/bin/snakefmt --check Snakefile workflow
+	.venv/bin/snakefmt --line-length 120 --check Snakefile workflow
 	.venv/bin/snakemake --lint
 
 format: ## put every file into the common form
 	.venv/bin/ruff check --fix --quiet .
 	.venv/bin/ruff format --quiet .
-	.venv/bin/snakefmt Snakefile workflow
+	.venv/bin/snakefmt --line-length 120 Snakefile workflow
 
 schemas: ## write docs/schemas from the models
 	.venv/bin/matproof schema

@@ -10,10 +10,7 @@ CONFIG = config["config_dir"]
 
 
 wildcard_constraints:
-    claim=r"[^/]+",
-    setting=r"[^/]+",
     repeat=r"\d+",
-    judge=r"[^/]+",
     audience=r"agent|judge",
 
 
@@ -37,25 +34,13 @@ def package_files(wildcards):
     return campaign.package_files(TASKS, wildcards.claim, wildcards.audience)
 
 
-def setting_script(wildcards):
-    return campaign.script_files(
-        f"{CONFIG}/settings/{wildcards.setting}.yaml", wildcards.claim
-    )
-
-
-def judge_script(wildcards):
-    return campaign.script_files(
-        f"{CONFIG}/judges/{wildcards.judge}.yaml", wildcards.claim
-    )
-
-
 def cpus(wildcards):
-    return campaign.resource(config, wildcards.claim, "cpus")
+    return campaign.resource(TASKS, wildcards.claim, "cpus")
 
 
 def memory_mb(wildcards):
-    return campaign.resource(config, wildcards.claim, "memory_mb")
+    return campaign.resource(TASKS, wildcards.claim, "memory_mb")
 
 
 def walltime_min(wildcards):
-    return campaign.resource(config, wildcards.claim, "walltime_min")
+    return campaign.resource(TASKS, wildcards.claim, "walltime_min")

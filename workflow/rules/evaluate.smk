@@ -1,7 +1,6 @@
 rule evaluate:
     """One judge's view of one run."""
     input:
-        judge_script,
         run=f"{RESULTS}/runs/{{claim}}/{{setting}}/{{repeat}}/run.json",
         manifest=f"{RESULTS}/claims/{{claim}}/package/judge.json",
         judge=f"{CONFIG}/judges/{{judge}}.yaml",
@@ -11,12 +10,6 @@ rule evaluate:
         f"{RESULTS}/logs/evaluate/{{claim}}/{{setting}}/{{repeat}}/{{judge}}.log",
     conda:
         "../../envs/harness.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=45,
-    params:
-        task=f"{TASKS}/{{claim}}",
-        models=f"{CONFIG}/models.yaml",
     shell:
-        "matproof evaluate {params.task:q} --judge {input.judge:q} --run {input.run:q} --manifest {input.manifest:q}"
-        " --models {params.models:q} > {log:q} 2>&1"
+        "matproof evaluate {config[tasks]:q}/{wildcards.claim:q} --judge {input.judge:q} --run {input.run:q}"
+        " --manifest {input.manifest:q} --models {config[config_dir]:q}/models.yaml > {log:q} 2>&1"

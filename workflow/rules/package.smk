@@ -9,11 +9,6 @@ rule package:
         f"{RESULTS}/logs/package/{{claim}}/{{audience}}.log",
     conda:
         "../../envs/harness.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        task=f"{TASKS}/{{claim}}",
     shell:
-        "matproof package {params.task:q} --audience {wildcards.audience} --paper {input.paper:q}"
+        "matproof package {config[tasks]:q}/{wildcards.claim:q} --audience {wildcards.audience} --paper {input.paper:q}"
         " --out {output.manifest:q} > {log:q} 2>&1"

@@ -1,7 +1,6 @@
 rule reproduce:
     """One attempt of one agent at one claim; ends well for every outcome that can be described."""
     input:
-        setting_script,
         manifest=f"{RESULTS}/claims/{{claim}}/package/agent.json",
         setting=f"{CONFIG}/settings/{{setting}}.yaml",
     output:
@@ -14,9 +13,7 @@ rule reproduce:
     resources:
         mem_mb=memory_mb,
         runtime=walltime_min,
-    params:
-        task=f"{TASKS}/{{claim}}",
-        models=f"{CONFIG}/models.yaml",
     shell:
-        "matproof reproduce {params.task:q} --setting {input.setting:q} --manifest {input.manifest:q}"
-        " --models {params.models:q} --walltime-min {resources.runtime} --out {output.run:q} > {log:q} 2>&1"
+        "matproof reproduce {config[tasks]:q}/{wildcards.claim:q} --setting {input.setting:q}"
+        " --manifest {input.manifest:q} --models {config[config_dir]:q}/models.yaml"
+        " --walltime-min {resources.runtime} --out {output.run:q} > {log:q} 2>&1"

@@ -67,16 +67,9 @@ def package_files(tasks: str, claim: str, audience: str) -> list[str]:
 
 
 @functools.cache
-def script_files(config_file: str, claim: str) -> list[str]:
-    """The script that answers in place of a model, where the setting or judge names one."""
-    chosen = _yaml(config_file)
-    script = chosen.get("script") or (chosen.get("answers") or {}).get("script")
-    return [str(script).replace("{claim}", claim)] if script else []
-
-
-def resource(config: Config, claim: str, name: str) -> int:
+def resource(tasks: str, claim: str, name: str) -> int:
     """`cpus`, `memory_mb`, `gpus` or `walltime_min` of a claim."""
-    stated = _yaml(str(Path(config["tasks"], claim, "meta", "claim.yaml"))).get("resources") or {}
+    stated = _yaml(f"{tasks}/{claim}/meta/claim.yaml").get("resources") or {}
     if name == "memory_mb":
         return max(2000, int(1000 * float(stated.get("memory_gb", 2))) + 1000)
     if name == "walltime_min":
