@@ -65,7 +65,9 @@ def test_hidden_files_are_no_input_of_what_the_agent_sees(config: dict[str, obje
 
 
 def test_resources_come_from_the_claim_with_room_for_the_harness(config: dict[str, object]) -> None:
-    assert [resource(config, "A-1_x", name) for name in ("cpus", "memory_mb", "gpus", "walltime_min")] == [
+    assert [
+        resource(str(config["tasks"]), "A-1_x", name) for name in ("cpus", "memory_mb", "gpus", "walltime_min")
+    ] == [
         4,
         9000,
         0,

@@ -8,6 +8,8 @@ from single_run import Bench
 from matproof.core.files import write_text
 from matproof.traces.events import read_trace
 
+TALK = "    - text: done\n" * 4
+
 
 @pytest.fixture
 def ran(bench: Bench) -> Bench:
@@ -44,19 +46,31 @@ def test_the_score_falls_with_the_evidence(ran: Bench, damage: dict[str, object]
 
 def test_the_judge_sees_neither_agent_nor_model(ran: Bench) -> None:
     ran.judge("scripted-judge")
-    blinded = ran.results.run("A-1_sum", "scripted", 1).evaluations / "scripted-judge/001/blinded"
-    for copy in blinded.iterdir():
-        text = copy.read_text().lower()
+    blinded = ran.results.run("A-1_sum", "scripted", 1).evaluations / "scripted-judge/001/seen"
+    for name in ("trace.jsonl", "orchestration.json"):
+        text = (blinded / name).read_text().lower()
+        assert len(text) > 100
         assert "claude" not in text
         assert "sonnet" not in text
+
+
+def test_the_judge_can_not_learn_the_setting_from_its_mounts(ran: Bench) -> None:
+    look = "grep /work/r /proc/self/mountinfo; env; find /work/run /work/reference"
+    turn = f"    - tools: [{{name: Bash, input: {{command: '{look}'}}}}]\n"
+    judge_script(ran, f"version: 1\nsessions:\n  judge:\n{turn}{TALK}")
+    ran.judge("scripted-judge")
+    folder = ran.results.run("A-1_sum", "scripted", 1).evaluations / "scripted-judge/001"
+    (seen,) = [event.text for event in read_trace(folder / "trace.jsonl") if event.kind == "tool_result"]
+    assert "/work/run" in seen
+    assert "runs/A-1_sum/scripted" not in seen
+    assert not list((ran.root / "results/judging").iterdir())
 
 
 def test_the_judge_can_not_change_the_run(ran: Bench) -> None:
     judge_script(
         ran,
         "version: 1\nsessions:\n  judge:\n"
-        "    - tools: [{name: Bash, input: {command: 'echo x > /work/run/artifacts/t.json; echo $?'}}]\n"
-        "    - text: done\n    - text: done\n    - text: done\n    - text: done\n",
+        "    - tools: [{name: Bash, input: {command: 'echo x > /work/run/artifacts/t.json; echo $?'}}]\n" + TALK,
     )
     ran.judge("scripted-judge")
     assert (ran.attempt().artifacts / "t.json").read_text() == "55"

@@ -112,7 +112,7 @@ def _attempt(
                 tell=tell,
             )
             report = _guarded(AGENTS[setting.agent](), work)
-            usage = gateway.usage()
+    usage = gateway.usage()
     trace.close()
     valid, reproduced, why = read_analysis(place.artifacts)
     outcome, reason = report.outcome, report.reason

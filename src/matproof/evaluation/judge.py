@@ -5,6 +5,7 @@ is computed from its overall score by program. An answer of the wrong shape is s
 unscored, with the reason.
 """
 
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +14,12 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from matproof.claims.payload import copy_payload
 from matproof.config.models import ModelTable
 from matproof.config.settings import Answers
 from matproof.core.errors import InfrastructureError
 from matproof.core.files import read_model
-from matproof.evaluation.blind import blinded
+from matproof.evaluation.blind import neutral_directory, show
 from matproof.execution.conversation import Conversation, converse
 from matproof.models.gateway import Gateway
 from matproof.models.opening import open_backend
@@ -69,8 +71,10 @@ class Case:
     place: AttemptPlace
     claim_text: str
     task: Path
-    reference: Path
-    """Dereferenced copy of the judge's payload."""
+    manifest: Path
+    """What `package` made of the claim for judges."""
+    results: Path
+    """The results directory, for a place that says nothing of the setting."""
     folder: Path
     """Where this judging leaves its own files."""
 
@@ -97,22 +101,29 @@ def judge(
 ) -> JudgeReport:
     """Hold one judging session. Raises InfrastructureError and RefusedError; a lost judge is a report."""
     prompts = {name: load_prompt("matproof.evaluation", name) for name in ("system", "judge")}
-    trace_copy, orchestration_copy = blinded(case.place, case.record, case.folder / "blinded")
     trace = TraceWriter(case.folder / "trace.jsonl")
     backend = open_backend(answers, table, claim_dir=case.task, root=project)
     tell("the judge reads")
-    with tempfile.TemporaryDirectory(prefix="matproof-") as short:
+    with neutral_directory(case.results) as neutral, tempfile.TemporaryDirectory(prefix="matproof-") as short:
         socket = Path(short) / "gateway.sock"
         exchanges = case.folder / "exchanges.jsonl"
+        copy_payload(case.manifest, neutral / "reference")
+        spec = SandboxSpec(
+            policy=read_model(Policy, policy),
+            mounts=(
+                Mount(source=show(case.place, case.record, neutral / "run"), target=RUN),
+                Mount(source=neutral / "reference", target=REFERENCE),
+            ),
+            gateway_socket=socket,
+        )
         with Gateway(
             socket=socket, exchanges=exchanges, backend=backend, limits=answers.limits, table=table
         ) as gateway:
-            case.place.steps.mkdir(parents=True, exist_ok=True)
             walltime_h = answers.limits.walltime_h
             answered, _ = converse(
                 Conversation(
                     name="judge",
-                    folder=case.folder / "session",
+                    folder=neutral / "session",
                     system=prompts["system"].render(),
                     prompt=prompts["judge"].render(
                         run=RUN,
@@ -125,21 +136,15 @@ def judge(
                     answers=answers,
                     timeout_s=WALLTIME_S if walltime_h is None else walltime_h * 3600,
                 ),
-                SandboxSpec(
-                    policy=read_model(Policy, policy),
-                    mounts=(
-                        Mount(source=case.place.artifacts, target=f"{RUN}/artifacts"),
-                        Mount(source=case.place.steps, target=f"{RUN}/steps"),
-                        Mount(source=trace_copy, target=f"{RUN}/trace.jsonl"),
-                        Mount(source=orchestration_copy, target=f"{RUN}/orchestration.json"),
-                        Mount(source=case.reference, target=REFERENCE),
-                    ),
-                    gateway_socket=socket,
-                ),
+                spec,
                 allow_weaker=allow_weaker,
                 on_message=lambda message: record_message(trace, "judge", message),
             )
-            usage, reason = gateway.usage(), _why_lost(answered, gateway)
+            reason = _why_lost(answered, gateway)
+        usage = gateway.usage()
+        (case.folder / "seen").mkdir()
+        for seen in (neutral / "session", neutral / "run/trace.jsonl", neutral / "run/orchestration.json"):
+            shutil.move(seen, case.folder / "seen" / seen.name)
     trace.close()
     found = answered.answer if isinstance(answered.answer, Judgement) else None
     return JudgeReport(

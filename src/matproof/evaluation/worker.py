@@ -11,7 +11,6 @@ from pathlib import Path
 from matproof import __version__
 from matproof.claims.loading import load_claim, read_yaml_model
 from matproof.claims.models import Expected
-from matproof.claims.payload import copy_payload
 from matproof.config.models import ModelTable
 from matproof.config.settings import Judge
 from matproof.core.clock import elapsed, timestamp
@@ -82,14 +81,14 @@ def _judged(
     if chosen.answers is None:
         raise TypeError("a judge of kind agent has answers")
     folder = _new_folder(assignment.run.evaluations / name)
-    copy_payload(assignment.manifest, folder / "reference")
     report = judge(
         Case(
             record=record,
             place=assignment.run.attempt(record.attempt),
             claim_text=load_claim(assignment.task).text,
             task=assignment.task,
-            reference=folder / "reference",
+            manifest=assignment.manifest,
+            results=assignment.run.results,
             folder=folder,
         ),
         chosen.answers,

@@ -46,7 +46,10 @@ def converse(
     allow_weaker: bool,
     on_message: Callable[["Message"], None],
 ) -> tuple[Answered, SandboxReport]:
-    """Hold it. Raises RefusedError and InfrastructureError from the sandbox; all else is in the answer."""
+    """Hold it; when this returns, nothing that it started is alive.
+
+    Raises RefusedError and InfrastructureError from the sandbox; all else is in the answer.
+    """
     folder = conversation.folder
     write_text(folder / "system.md", conversation.system)
     write_text(folder / "prompt.md", conversation.prompt)
@@ -75,4 +78,5 @@ def converse(
         ),
         on_message,
     )
+    opened.wait_until_empty()
     return answered, opened.report

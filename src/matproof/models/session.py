@@ -29,7 +29,8 @@ class Tool:
 
     name: str
     description: str
-    parameters: dict[str, type]
+    parameters: dict[str, Any]
+    """JSON Schema of its input, an object."""
     answer: Callable[[dict[str, Any]], str]
 
 
@@ -196,7 +197,7 @@ def _as_sdk_tool(tool: Tool) -> Any:
         return {"content": [{"type": "text", "text": tool.answer(arguments)}]}
 
     handler: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]] = respond
-    return sdk_tool(tool.name, tool.description, dict(tool.parameters))(handler)
+    return sdk_tool(tool.name, tool.description, tool.parameters)(handler)
 
 
 def inlined_schema(model: type[BaseModel]) -> dict[str, Any]:

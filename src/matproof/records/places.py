@@ -86,6 +86,11 @@ class RunPlace:
     root: Path
 
     @property
+    def results(self) -> Path:
+        """The results directory that the run belongs to."""
+        return self.root.parents[3]
+
+    @property
     def run_json(self) -> Path:
         """Result of the newest complete attempt."""
         return self.root / "run.json"

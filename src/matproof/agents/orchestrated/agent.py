@@ -166,13 +166,21 @@ class _Run:
         raise _Stop("agent_error", f"{kind.name}: {answered.problem or 'there was no usable answer'}")
 
     def _paper_tool(self) -> Tool:
-        work = self._work
+        payload = self._work.place.payload
         return Tool(
             name="ParsePDF",
-            description="The text of a PDF of the payload as Markdown. `path` as you see it, below /work/payload.",
-            parameters={"path": str},
+            description="The text of the paper or of a PDF as Markdown. `path` as you see it, below /work/payload; "
+            "`pages` such as 3, 3-5 or 3- for a part of it.",
+            parameters={
+                "type": "object",
+                "properties": {"path": {"type": "string"}, "pages": {"type": "string"}},
+                "required": ["path"],
+            },
             answer=lambda arguments: parse_pdf_tool(
-                str(arguments.get("path", "")), work.place.payload, work.place.payload / "paper.md"
+                str(arguments.get("path", "")),
+                payload,
+                payload / "paper.md",
+                pages=str(arguments["pages"]) if arguments.get("pages") else None,
             ),
         )
 
