@@ -101,7 +101,8 @@ told = {
         "parts compared",
     ],
     "scientific_rigor": [
-        f"The conclusion is {'right' if judged_right else 'wrong'}; {len(kept)} of {len(sources)} numbers name a file that exists.",
+        f"The conclusion is {'right' if judged_right else 'wrong'}; "
+        f"{len(kept)} of {len(sources)} numbers name a file that exists.",
         "conclusion follows from evidence",
         "numbers are traceable",
     ],
@@ -126,6 +127,7 @@ if len(reported) < len(distances):
 if any(step["status"] not in ("succeeded", "skipped") for step in steps):
     labels.append({"label": "resource_execution_failure", "evidence": "a step did not succeed"})
 
+compared = f"The attempt says {analysis.get('reproduced')}; the expectation is {expected['outcome']}."
 print(
     json.dumps(
         {
@@ -145,9 +147,7 @@ print(
             "strengths": [told[name][0] for name, score in scores.items() if score >= 4],
             "key_errors": [told[name][0] for name, score in scores.items() if score <= 2],
             "failure_labels": labels,
-            "self_comparison": f"The attempt says {analysis.get('reproduced')}; the expectation is {expected['outcome']}."
-            if analysis
-            else None,
+            "self_comparison": compared if analysis else None,
         }
     )
 )
