@@ -4,6 +4,7 @@ rule parse:
         paper_files,
     output:
         paper=f"{RESULTS}/claims/{{claim}}/paper.md",
+        links=f"{RESULTS}/claims/{{claim}}/paper.links.json",
     log:
         f"{RESULTS}/logs/parse/{{claim}}.log",
     conda:

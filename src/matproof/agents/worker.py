@@ -5,12 +5,14 @@ The runner (Snakemake) owns retries; this worker runs once. Every end that can b
 `run.json` is not written: an earlier complete attempt stays the newest complete one.
 """
 
+import contextlib
 import os
 import platform
 import socket
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -34,6 +36,7 @@ from matproof.records.places import AttemptPlace, RunPlace
 from matproof.records.run import RunOutcome, RunRecord
 from matproof.traces.events import TraceWriter
 
+_PACKAGES = ("claude-agent-sdk", "numpy", "pandas", "scikit-learn", "scipy")
 AGENTS: dict[str, type[Agent]] = {"orchestrated": Orchestrated}
 
 
@@ -178,4 +181,9 @@ def read_analysis(artifacts: Path) -> tuple[bool, bool | None, str | None]:
 
 
 def _system() -> dict[str, str]:
-    return {"python": platform.python_version(), "kernel": platform.release()}
+    """Versions of what the run stood on; a package that is not installed is left out."""
+    found = {"python": platform.python_version(), "kernel": platform.release()}
+    for package in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found

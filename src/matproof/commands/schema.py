@@ -12,11 +12,15 @@ MODELS = {
     "campaign": "matproof.config.campaign:Campaign",
     "evaluation": "matproof.records.evaluation:EvaluationRecord",
     "judge": "matproof.config.settings:Judge",
+    "exchange": "matproof.models.exchanges:Exchange",
+    "links": "matproof.papers.parse:LinksRecord",
     "models": "matproof.config.models:ModelTable",
+    "orchestration": "matproof.agents.orchestrated.record:Orchestration",
     "payload": "matproof.claims.payload:PayloadManifest",
     "plan": "matproof.agents.orchestrated.plan:Plan",
     "run": "matproof.records.run:RunRecord",
     "setting": "matproof.config.settings:Setting",
+    "trace_event": "matproof.traces.events:TraceEvent",
 }
 """Name of the file, without `.schema.json` → module and model; `claims` is made of two models."""
 
