@@ -30,7 +30,11 @@ _NOISE = (
     "Complete log",
     "Provided ",
     "Rules claiming",
+    "Using shell",
+    "Conda environments",
 )
+_LONG = "reproduce"
+"""The station that may take hours: its start is told too."""
 
 
 class LogHandler(LogHandlerBase):
@@ -86,8 +90,9 @@ class LogHandler(LogHandlerBase):
         if self.common_settings.dryrun or record.levelno >= WARNING or event is LogEvent.JOB_ERROR:
             return self.format(record)
         if event is LogEvent.JOB_INFO:
-            self._jobs[said["jobid"]] = (_title(said["rule_name"], said["wildcards"] or {}), time.monotonic())
-            return None
+            title = _title(said["rule_name"], said["wildcards"] or {})
+            self._jobs[said["jobid"]] = (title, time.monotonic())
+            return f"{self._clock()}  begins{' ' * 15}{title}" if said["rule_name"] == _LONG else None
         if event is LogEvent.JOB_FINISHED:
             self._finished.append(said["job_id"])
             return None
@@ -106,8 +111,14 @@ class LogHandler(LogHandlerBase):
             title, started = self._jobs.pop(job, ("job", now))
             left = total - done - offset
             count = f"{done + offset:>4} done, {left:>4} left"
-            lines.append(f"{_clock(now - self._begun)}  {count}  {title}  ({now - started:.1f} s)")
+            lines.append(f"{self._clock()}  {count}  {title}  ({now - started:.1f} s)")
         return "\n".join(lines)
+
+    def _clock(self) -> str:
+        """Time since the start, as h:mm:ss."""
+        minutes, rest = divmod(int(time.monotonic() - self._begun), 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"{hours}:{minutes:02d}:{rest:02d}"
 
 
 def _title(rule: str, wildcards: dict[str, Any]) -> str:
@@ -116,9 +127,3 @@ def _title(rule: str, wildcards: dict[str, Any]) -> str:
     if repeat not in (None, "1", 1):
         rest.append(f"repeat {repeat}")
     return f"{rule:<10} {' · '.join(rest)}".rstrip()
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}"

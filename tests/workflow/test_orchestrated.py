@@ -37,8 +37,9 @@ def test_a_plan_with_a_circle_is_sent_back_once(bench: Bench) -> None:
     circle = plan({**ADD, "depends_on": ["add"]})
     bench.script(plan=[*circle, *plan(ADD)])
     assert bench.run().outcome == "completed"
-    trace = [event.text for event in read_trace(bench.attempt().trace) if event.phase == "plan"]
-    assert any("depend on each other in a circle" in text for text in trace) or len(trace) > 6
+    (decision,) = Orchestration.read(bench.attempt().orchestration).decisions
+    assert (decision.by, decision.decision) == ("program", "plan answer refused")
+    assert "steps depend on each other in a circle" in decision.explanation
 
 
 def test_a_plan_that_stays_wrong_ends_the_run(bench: Bench) -> None:

@@ -10,6 +10,8 @@ rule evaluate:
         f"{RESULTS}/logs/evaluate/{{claim}}/{{setting}}/{{repeat}}/{{judge}}.log",
     conda:
         "../../envs/harness.yaml"
+    params:
+        task=f"{TASKS}/{{claim}}",
     shell:
-        "matproof evaluate {config[tasks]:q}/{wildcards.claim:q} --judge {input.judge:q} --run {input.run:q}"
-        " --manifest {input.manifest:q} --models {config[config_dir]:q}/models.yaml > {log:q} 2>&1"
+        "matproof evaluate {params.task:q} --judge {input.judge:q} --run {input.run:q}"
+        " --manifest {input.manifest:q} > {log:q} 2>&1"

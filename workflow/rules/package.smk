@@ -9,6 +9,8 @@ rule package:
         f"{RESULTS}/logs/package/{{claim}}/{{audience}}.log",
     conda:
         "../../envs/harness.yaml"
+    params:
+        task=f"{TASKS}/{{claim}}",
     shell:
-        "matproof package {config[tasks]:q}/{wildcards.claim:q} --audience {wildcards.audience} --paper {input.paper:q}"
+        "matproof package {params.task:q} --audience {wildcards.audience} --paper {input.paper:q}"
         " --out {output.manifest:q} > {log:q} 2>&1"

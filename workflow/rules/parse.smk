@@ -9,5 +9,8 @@ rule parse:
         f"{RESULTS}/logs/parse/{{claim}}.log",
     conda:
         "../../envs/harness.yaml"
+    params:
+        task=f"{TASKS}/{{claim}}",
+        cache=f"{RESULTS}/cache/papers",
     shell:
-        "matproof parse {config[tasks]:q}/{wildcards.claim:q} --out {output.paper:q} --cache {config[results]:q}/cache/papers > {log:q} 2>&1"
+        "matproof parse {params.task:q} --out {output.paper:q} --cache {params.cache:q} > {log:q} 2>&1"

@@ -13,7 +13,8 @@ rule reproduce:
     resources:
         mem_mb=memory_mb,
         runtime=walltime_min,
+    params:
+        task=f"{TASKS}/{{claim}}",
     shell:
-        "matproof reproduce {config[tasks]:q}/{wildcards.claim:q} --setting {input.setting:q}"
-        " --manifest {input.manifest:q} --models {config[config_dir]:q}/models.yaml"
+        "matproof reproduce {params.task:q} --setting {input.setting:q} --manifest {input.manifest:q}"
         " --walltime-min {resources.runtime} --out {output.run:q} > {log:q} 2>&1"

@@ -13,7 +13,10 @@ import click
 @click.option("--judge", "judge_file", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--manifest", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--models", "models_file", default="config/models.yaml", show_default=True, type=click.Path(path_type=Path)
+    "--models",
+    "models_file",
+    type=click.Path(path_type=Path),
+    help="Providers and prices; by default models.yaml beside the directory of the judge.",
 )
 @click.option(
     "--project",
@@ -44,7 +47,7 @@ def command(
             manifest=manifest.resolve(),
             judge_file=judge_file.resolve(),
             run=RunPlace(run_json.resolve().parent),
-            models_file=models_file.resolve(),
+            models_file=(models_file or judge_file.resolve().parents[1] / "models.yaml").resolve(),
             project=project.resolve(),
             allow_weaker=allow_weaker,
         ),

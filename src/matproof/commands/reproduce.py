@@ -11,7 +11,10 @@ import click
 @click.option("--manifest", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="…/runs/CLAIM/SETTING/REPEAT/run.json")
 @click.option(
-    "--models", "models_file", default="config/models.yaml", show_default=True, type=click.Path(path_type=Path)
+    "--models",
+    "models_file",
+    type=click.Path(path_type=Path),
+    help="Providers and prices; by default models.yaml beside the directory of the setting.",
 )
 @click.option(
     "--project",
@@ -30,7 +33,7 @@ def command(
     setting_file: Path,
     manifest: Path,
     out: Path,
-    models_file: Path,
+    models_file: Path | None,
     project: Path,
     walltime_min: float | None,
     allow_weaker: bool,
@@ -55,7 +58,7 @@ def command(
             manifest=manifest.resolve(),
             setting_file=setting_file.resolve(),
             run=RunPlace(out.resolve().parent),
-            models_file=models_file.resolve(),
+            models_file=(models_file or setting_file.resolve().parents[1] / "models.yaml").resolve(),
             project=project.resolve(),
             allow_weaker=allow_weaker,
             walltime_min=walltime_min,

@@ -62,6 +62,8 @@ class Answered:
     answer: BaseModel | None
     ending: Literal["done", "timeout", "error"]
     problem: str | None = None
+    refused: tuple[str, ...] = ()
+    """Why each answer that was sent back was refused."""
 
 
 def client_environment(session: str, model: str, url: str) -> dict[str, str]:
@@ -119,23 +121,25 @@ def hold(session: Session, on_message: OnMessage) -> Answered:
 async def _converse(session: Session, on_message: OnMessage) -> Answered:
     from claude_agent_sdk import ClaudeSDKClient, ClaudeSDKError
 
-    problem = "the client ended without an answer"
+    refused: list[str] = []
     try:
         async with ClaudeSDKClient(_options(session)) as client:
             prompt = session.prompt
             for _ in range(2):
                 result = await _ask(client, prompt, on_message)
                 if result is None or result.is_error:
-                    return Answered(answer=None, ending="error", problem=_why(result))
+                    return Answered(answer=None, ending="error", problem=_why(result), refused=tuple(refused))
                 if session.answer is None:
                     return Answered(answer=None, ending="done")
                 answer, problem = _accept(session.answer, result.structured_output)
                 if answer is not None:
-                    return Answered(answer=answer, ending="done")
+                    return Answered(answer=answer, ending="done", refused=tuple(refused))
+                refused.append(problem)
                 prompt = f"Your answer was refused: {problem}. Answer again in the required structure, mended."
     except ClaudeSDKError as error:
-        return Answered(answer=None, ending="error", problem=f"{type(error).__name__}: {error}"[:2000])
-    return Answered(answer=None, ending="done", problem=problem)
+        problem = f"{type(error).__name__}: {error}"[:2000]
+        return Answered(answer=None, ending="error", problem=problem, refused=tuple(refused))
+    return Answered(answer=None, ending="done", problem=refused[-1], refused=tuple(refused))
 
 
 async def _ask(client: "ClaudeSDKClient", prompt: str, on_message: OnMessage) -> "ResultMessage | None":

@@ -147,6 +147,8 @@ class _Run:
         self, kind: SessionKind, prompt: str, answer: type[BaseModel] | None, tools: tuple[Tool, ...] = ()
     ) -> BaseModel | None:
         answered, last = self._sessions.converse(kind, prompt, answer, tools=tools)
+        for why in answered.refused:
+            self._ledger.decide("program", f"{kind.name} answer refused", why)
         self._stop_if_lost(kind, answered, wanted=answer is not None)
         if kind is SETUP:
             self._ledger.prepared(last)
