@@ -111,7 +111,7 @@ def _attempt(
                 deadline=began + walltime_s,
                 walltime_s=walltime_s,
                 policies=assignment.project / "sandbox",
-                allow_weaker=assignment.allow_weaker,
+                allow_weaker=assignment.allow_weaker or setting.allow_weaker,
                 tell=tell,
             )
             report = _guarded(AGENTS[setting.agent](), work)

@@ -31,6 +31,8 @@ class Answers(HandWritten):
     """Reasoning effort, where the model takes one."""
     limits: Limits = Limits()
     """What one run may spend."""
+    allow_weaker: bool = False
+    """Whether to run where the sandbox can't enforce the policy; recorded in every result."""
 
     @property
     def scripted(self) -> bool:

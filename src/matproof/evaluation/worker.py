@@ -95,7 +95,7 @@ def _judged(
         table=read_model(ModelTable, assignment.models_file),
         policy=assignment.project / chosen.policy,
         project=assignment.project,
-        allow_weaker=assignment.allow_weaker,
+        allow_weaker=assignment.allow_weaker or chosen.answers.allow_weaker,
         tell=tell,
     )
     common: dict[str, object] = {"usage": report.usage, "versions": {"matproof": __version__, **report.versions}}
