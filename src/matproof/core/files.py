@@ -42,8 +42,8 @@ def write_bytes(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
 
 def write_text(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Write `text` as UTF-8, atomically."""
-    write_bytes(path, text.encode(), mode=mode)
+    """Write `text` as UTF-8, atomically; half a surrogate pair, which a model can write, becomes a question mark."""
+    write_bytes(path, text.encode(errors="replace"), mode=mode)
 
 
 def to_json(value: Any, *, indent: int | None = 2) -> str:
@@ -59,7 +59,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def append_json(path: Path, value: Any) -> None:
     """Append `value` as one line of JSON and make it durable before returning."""
-    line = (to_json(value, indent=None) + "\n").encode()
+    line = (to_json(value, indent=None) + "\n").encode(errors="replace")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as stream:
         stream.write(line)
@@ -147,7 +147,7 @@ def read_within(root: Path, relative: str, *, limit: int = 10_000_000) -> bytes:
     """Bytes of the plain file `relative` below `root`, at most `limit` of them.
 
     For files that an agent or a model wrote. Raises UnsafePathError for absolute paths, `..`, links anywhere on the
-    way, pipes, devices and directories, and FileNotFoundError where there is nothing.
+    way, pipes, devices, directories and whatever may not be opened, and FileNotFoundError where there is nothing.
     """
     handle = _open_within(root, relative, os.O_RDONLY | os.O_NONBLOCK)
     try:
@@ -171,12 +171,27 @@ def stat_within(root: Path, relative: str) -> os.stat_result | None:
         os.close(handle)
 
 
+def give_back(directory: Path) -> None:
+    """Let the owner of `directory` read, write and enter it again, whatever an agent did to its mode.
+
+    For directories of ours that an agent could write, once nothing of it runs any more; not for what is below them.
+    """
+    mode = stat.S_IMODE(directory.stat().st_mode)
+    if mode & stat.S_IRWXU != stat.S_IRWXU:
+        directory.chmod(mode | stat.S_IRWXU)
+
+
 def _open_within(root: Path, relative: str, last_flags: int) -> int:
     """A descriptor of `relative`, each part opened from its parent without following links."""
     parts = Path(relative).parts
     if not parts or Path(relative).is_absolute() or ".." in parts or "\0" in relative:
         raise UnsafePathError(f"{relative!r} leaves {root.name}")
-    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UnsafePathError(f"{root.name} can't be opened as a directory") from error
     for index, part in enumerate(parts):
         last = index == len(parts) - 1
         flags = last_flags if last else os.O_RDONLY | os.O_DIRECTORY
@@ -184,7 +199,7 @@ def _open_within(root: Path, relative: str, last_flags: int) -> int:
             inner = os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=handle)
         except FileNotFoundError:
             raise
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a name that the file system can't encode
             raise UnsafePathError(f"{relative!r} is a link or not a plain file") from error
         finally:
             os.close(handle)

@@ -2,8 +2,10 @@
 
 Every program of ours is started here, from an argument list that a pure function built: no shell, its own session,
 both streams drained into capped logs, and on a timeout or a cancel the whole process group ended, gently, then not.
+A log that can't be written never stops the program: its streams are drained all the same, and the error comes after.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from matproof.core.clock import elapsed
+from matproof.core.errors import InfrastructureError
 
 TAIL_BYTES = 64_000
 
@@ -40,19 +43,32 @@ class RotatingLog:
     """A log of at most two files of `max_bytes` each: `path`, and `path.1` with what came before."""
 
     def __init__(self, path: Path | None, max_bytes: int) -> None:
+        self.problem: OSError | None = None
+        """Why the file is not whole, where it is not."""
+        self._lock = threading.Lock()
         self._path = path
         self._max_bytes = max_bytes
         self._written = 0
         self._tail = bytearray()
         self._stream: IO[bytes] | None = None
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = path.open("wb")
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._stream = path.open("wb")
+            except OSError as error:
+                self.problem = error
 
     def write(self, chunk: bytes) -> None:
-        """Append `chunk`, rotating first where it would not fit."""
-        self._tail += chunk
-        del self._tail[:-TAIL_BYTES]
+        """Append `chunk`, rotating first where it would not fit. After an OSError only the tail is kept."""
+        with self._lock:
+            self._tail += chunk
+            del self._tail[:-TAIL_BYTES]
+            try:
+                self._append(chunk)
+            except OSError as error:
+                self._give_up(error)
+
+    def _append(self, chunk: bytes) -> None:
         if self._stream is None or self._path is None:
             return
         if self._written and self._written + len(chunk) > self._max_bytes:
@@ -66,14 +82,42 @@ class RotatingLog:
 
     def close(self) -> None:
         """Close the file; later writes reach the tail only, which stays readable."""
+        with self._lock:
+            stream, self._stream = self._stream, None
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError as error:
+                    self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.problem = self.problem or error
         stream, self._stream = self._stream, None
         if stream is not None:
-            stream.close()
+            with contextlib.suppress(OSError):  # closing writes what is left, which fails again
+                stream.close()
 
     @property
     def tail(self) -> str:
         """The last `TAIL_BYTES` as text."""
-        return self._tail.decode(errors="replace")
+        with self._lock:
+            return self._tail.decode(errors="replace")
+
+
+_halted = threading.Event()
+
+
+def halt() -> None:
+    """End every program that `run` runs, in whichever thread, and start no other until `resume`.
+
+    For a process that was told to end: what its other threads wait for ends, and nothing follows.
+    """
+    _halted.set()
+
+
+def resume() -> None:
+    """Allow programs again."""
+    _halted.clear()
 
 
 def run(
@@ -92,8 +136,12 @@ def run(
     """Run `argv` to its end and say how it ended.
 
     `env` of None inherits this process's; `timeout_s` and `grace_s` are seconds; logs rotate at `max_log_bytes`.
-    Setting `cancel` from another thread ends the program. Raises FileNotFoundError where the program is missing.
+    Setting `cancel` from another thread ends the program. Raises FileNotFoundError where the program is missing,
+    ValueError or another OSError where the system takes no such arguments, and InfrastructureError where a log could
+    not be written, after the program has ended, or after `halt`.
     """
+    if _halted.is_set():
+        raise InfrastructureError("this process is about to end: nothing more is started")
     started = elapsed()
     process = subprocess.Popen(
         list(argv),
@@ -123,8 +171,10 @@ def run(
     for pump in pumps:
         # A daemonised child may hold the pipe open for ever; what it writes later is not ours to wait for.
         pump.join(timeout=5)
-    for log in logs:
+    for log, path in zip(logs, (stdout_to, stderr_to), strict=True):
         log.close()
+        if log.problem is not None:
+            raise InfrastructureError(f"the log {path} could not be written: {log.problem}") from log.problem
     return Finished(
         argv=tuple(argv),
         returncode=process.wait(),
@@ -140,14 +190,13 @@ def _wait(
 ) -> Literal["exited", "timeout", "cancelled"]:
     deadline = None if timeout_s is None else elapsed() + timeout_s
     while True:
-        if cancel is not None and cancel.is_set():
+        if _halted.is_set() or (cancel is not None and cancel.is_set()):
             return "cancelled"
         left = None if deadline is None else deadline - elapsed()
         if left is not None and left <= 0:
             return "timeout"
-        pause = 0.1 if cancel is not None else left
         try:
-            process.wait(pause if left is None or pause is None else min(pause, left))
+            process.wait(0.1 if left is None else min(0.1, left))
         except subprocess.TimeoutExpired:
             continue
         return "exited"

@@ -12,20 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pydantic import ValidationError
-
 from matproof.claims.models import Expected, Outcome, Quantity, Sign
-from matproof.core.errors import InputError, UnsafePathError
-from matproof.core.files import explain, read_model, read_within
+from matproof.core.errors import InputError
+from matproof.core.files import read_model
 from matproof.core.units import UnitError, convert
 from matproof.evaluation.matching import SAME, Match, Target, match
-from matproof.records.analysis import AnalysisResult
+from matproof.records.analysis import MISSING, AnalysisResult, read_analysis
 from matproof.records.evaluation import Checks, QuantityCheck, RelationCheck, Verdict
-
-ANALYSIS = "analysis_result.json"
-MAX_BYTES = 5_000_000
-"""Longest `analysis_result.json` that is read, in bytes."""
-MISSING = f"the run left no {ANALYSIS}"
 
 Relation = Literal["holds", "broken", "undetermined"]
 Found = Literal["supported", "contradicted", "undetermined"]
@@ -53,28 +46,6 @@ def run_checks(artifacts: Path, expected: Expected | Path | None) -> ChecksOutco
         return ChecksOutcome("unscored", "the claim has no reference/expected.yaml to compare with", None)
     analysis, why_missing = read_analysis(artifacts)
     return ChecksOutcome("scored", None, check_analysis(expected, analysis, why_missing=why_missing))
-
-
-def read_analysis(artifacts: Path) -> tuple[AnalysisResult | None, str | None]:
-    """The analysis in `artifacts`, or None and why: one of our sentences, safe to show.
-
-    Strict: a boolean, a string, NaN or an infinity in place of a number is a malformed file, not a number.
-    """
-    try:
-        data = read_within(artifacts, ANALYSIS, limit=MAX_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return None, MISSING
-    except UnsafePathError:
-        return None, f"{ANALYSIS} is a link or not a plain file, so it was not read"
-    if len(data) > MAX_BYTES:
-        return None, f"{ANALYSIS} is longer than {MAX_BYTES // 1_000_000} MB, so it was not read"
-    try:
-        return AnalysisResult.model_validate_json(data, strict=True), None
-    except ValidationError as error:
-        if error.errors(include_url=False)[0]["type"] == "json_invalid":
-            return None, f"{ANALYSIS} is not valid JSON"
-        field, problem, _ = explain(error)[0]
-        return None, f"{ANALYSIS}: {field[:200]}: {problem[:200]}"
 
 
 def check_analysis(expected: Expected, analysis: AnalysisResult | None, *, why_missing: str | None = None) -> Checks:

@@ -1,6 +1,19 @@
-"""`analysis_result.json`: what an agent says it found. Hostile data: parsed, bounded, never executed or trusted."""
+"""`analysis_result.json`: what an agent says it found. Hostile data: parsed, bounded, never executed or trusted.
 
-from pydantic import BaseModel, ConfigDict, Field
+There is one reader, so that no two stations disagree about whether the same file is valid.
+"""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from matproof.core.errors import UnsafePathError
+from matproof.core.files import explain, read_within
+
+ANALYSIS = "analysis_result.json"
+MAX_BYTES = 5_000_000
+"""Longest `analysis_result.json` that is read, in bytes."""
+MISSING = f"the run left no {ANALYSIS}"
 
 
 class ExtractedResult(BaseModel):
@@ -61,3 +74,25 @@ class AnalysisResult(BaseModel):
     """Each part of the claim beside what was found."""
     evidence: list[Evidence] = Field(default=[], max_length=200)
     """Where the findings can be seen."""
+
+
+def read_analysis(artifacts: Path) -> tuple[AnalysisResult | None, str | None]:
+    """The analysis in `artifacts`, or None and why: one of our sentences, safe to show.
+
+    Strict: a boolean, a string, NaN or an infinity in place of a number is a malformed file, not a number.
+    """
+    try:
+        data = read_within(artifacts, ANALYSIS, limit=MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None, MISSING
+    except UnsafePathError:
+        return None, f"{ANALYSIS} is a link or not a readable plain file, so it was not read"
+    if len(data) > MAX_BYTES:
+        return None, f"{ANALYSIS} is longer than {MAX_BYTES // 1_000_000} MB, so it was not read"
+    try:
+        return AnalysisResult.model_validate_json(data, strict=True), None
+    except ValidationError as error:
+        if error.errors(include_url=False)[0]["type"] == "json_invalid":
+            return None, f"{ANALYSIS} is not valid JSON"
+        field, problem, _ = explain(error)[0]
+        return None, f"{ANALYSIS}: {field[:200]}: {problem[:200]}"

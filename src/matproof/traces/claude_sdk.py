@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from matproof.core.files import to_json
-from matproof.traces.events import TraceWriter
+from matproof.traces.events import TraceWriter, as_text
 
 if TYPE_CHECKING:
     from claude_agent_sdk.types import Message
@@ -43,7 +42,7 @@ def _record_block(trace: TraceWriter, phase: str, role: str, block: Any) -> None
     elif isinstance(block, ThinkingBlock):
         trace.write(phase, "thinking", block.thinking)
     elif isinstance(block, ToolUseBlock):
-        trace.write(phase, "tool_call", to_json(block.input, indent=None), tool=block.name, call_id=block.id)
+        trace.write(phase, "tool_call", block.input, tool=block.name, call_id=block.id)
     elif isinstance(block, ToolResultBlock):
         failed = {"is_error": True} if block.is_error else None
         trace.write(phase, "tool_result", _result_text(block.content), call_id=block.tool_use_id, data=failed)
@@ -54,6 +53,6 @@ def _record_block(trace: TraceWriter, phase: str, role: str, block: Any) -> None
 def _result_text(content: Any) -> str:
     if content is None:
         return ""
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text", to_json(part))) if isinstance(part, dict) else str(part) for part in content)
+    if not isinstance(content, list):
+        return as_text(content)
+    return "\n".join(as_text(part.get("text", part) if isinstance(part, dict) else part) for part in content)

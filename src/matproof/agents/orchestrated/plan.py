@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 StepId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 
 
@@ -24,14 +25,21 @@ class PlannedStep(BaseModel):
     """Command line for bash, run in `workdir`."""
     workdir: str = Field(default=".", max_length=300)
     """Directory below the artifact directory, relative to it."""
-    depends_on: list[StepId] = []
+    depends_on: list[StepId] = Field(default=[], max_length=100)
     """Steps that must have succeeded before."""
     timeout_s: int = Field(gt=0, le=72 * 3600)
     """Longest run time, in seconds."""
-    outputs: list[str] = []
+    outputs: list[Name] = Field(default=[], max_length=100)
     """Files the step must leave, relative to the artifact directory."""
-    cpus: int = Field(default=1, ge=1)
+    cpus: int = Field(default=1, ge=1, le=1024)
     """Cores it uses."""
+
+    @model_validator(mode="after")
+    def _can_be_run(self) -> Self:
+        for field, values in (("command", [self.command]), ("workdir", [self.workdir]), ("outputs", self.outputs)):
+            if any("\0" in value for value in values):
+                raise ValueError(f"{field} holds a null byte: no program can be given one")
+        return self
 
     @model_validator(mode="after")
     def _stays_inside(self) -> Self:
