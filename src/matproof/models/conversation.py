@@ -62,6 +62,25 @@ def in_order_of_calls(results: Iterable[tuple[Any, str]], calls: Iterable[Any]) 
     return tuple(text for _, text in given)
 
 
+def offered_tools(body: Json) -> tuple[str, ...]:
+    """Names of the tools that a request offers, in any of the three APIs; Chat puts them one level deeper."""
+    given = body.get("tools")
+    named = [tool for tool in given if isinstance(tool, dict)] if isinstance(given, list) else []
+    deeper = [tool[kind] for tool in named for kind in ("function", "custom") if isinstance(tool.get(kind), dict)]
+    return tuple(tool["name"] for tool in (*named, *deeper) if isinstance(tool.get("name"), str))
+
+
+def tool_called(name: str, offered: tuple[str, ...]) -> str:
+    """The offered tool that `name` stands for: itself, else the only one of any MCP server (`mcp__<server>__<name>`).
+
+    Where no tool or more than one fits, `name` as it is: the client then says that it has no such tool.
+    """
+    if name in offered:
+        return name
+    fitting = {tool for tool in offered if tool.endswith(f"__{name}")}
+    return fitting.pop() if len(fitting) == 1 else name
+
+
 def text_of(content: Any) -> str:
     """Text of a message's or tool result's content: a string, or blocks of which the texts are joined by newlines."""
     if isinstance(content, str):

@@ -15,7 +15,7 @@ from typing import Any
 
 from matproof.models import anthropic_api, openai_chat, openai_responses, wire
 from matproof.models.base import NO_TOKENS, Answer, BrokenStreamError, Json, ModelRequest, Rejection, Tokens
-from matproof.models.conversation import Conversation, Reply, ToolCall
+from matproof.models.conversation import Conversation, Reply, ToolCall, offered_tools, tool_called
 from matproof.models.scripts import ScriptedTurn, read_script
 from matproof.models.templates import TemplateFailedError, Templates
 
@@ -105,12 +105,13 @@ class ScriptedBackend:
         tools = self._render(request, talk, [{"name": tool.name, "input": tool.input} for tool in turn.tools], names)
         if wrong := next((tool["name"] for tool in tools if not isinstance(tool["input"], dict | str)), None):
             raise Rejection(400, "invalid_request_error", f"tool {wrong}: its input gives neither an object nor a text")
+        offered = offered_tools(request.body)
         reply = Reply(
             id=_reply_id(request, talk),
             model=request.model,
             thinking=self._render(request, talk, turn.thinking, names),
             text=self._render(request, talk, turn.text, names),
-            tools=tuple(ToolCall(name=tool["name"], input=tool["input"]) for tool in tools),
+            tools=tuple(ToolCall(name=tool_called(tool["name"], offered), input=tool["input"]) for tool in tools),
             tokens=_tokens(turn),
         )
         if request.api == "messages":

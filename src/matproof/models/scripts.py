@@ -21,7 +21,7 @@ class ScriptedTool(HandWritten):
     """One tool call."""
 
     name: str = Field(min_length=1)
-    """Name of the tool as the client offers it."""
+    """Name of the tool as the client offers it, or what follows `mcp__<server>__` in it."""
     input: dict[str, Any] | str
     """Its input: an object, or a text for a custom tool of the Responses API."""
 
