@@ -84,6 +84,16 @@ def test_there_is_a_first_page_and_one_for_every_run(results: Path) -> None:
     ]
 
 
+def test_the_page_of_a_run_whose_rerun_was_lost_shows_the_attempt_that_counts(results: Path) -> None:
+    lost = run_record("MD-1_a", attempt=2, outcome="infrastructure", reason="node failed", valid=False)
+    write_run(results, lost, complete=False)
+    (results / "runs/MD-1_a/live/1/run.json").unlink()
+    _build(results)
+    shown = _Page(results / "report/runs/MD-1_a/live/1.html").shown
+    assert "attempt 1 of 2, 1 lost to infrastructure" in shown
+    assert "node failed" not in shown
+
+
 def test_every_link_leads_to_a_file_or_a_place_on_the_page(results: Path) -> None:
     _build(results)
     for path in _pages(results).values():

@@ -1,7 +1,6 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +13,7 @@ from matproof.records.base import Usage
 from matproof.records.evaluation import DIMENSIONS
 from matproof.records.run import SandboxReport
 from matproof.tables.columns import TABLES, TABLES_VERSION, arrow_schema
-from matproof.tables.gather import gather, leaderboard_text, read_table
+from matproof.tables.gather import gather, read_table
 from matproof.tables.shards import shard_path
 from matproof.tables.store import read_rows, write_table
 
@@ -55,7 +54,7 @@ def test_a_spoilt_file_with_another_time_is_read_and_named(results: Path, tmp_pa
     broken = results / "runs/MD-1_a/live/1/run.json"
     broken.write_text('{"claim": "MD-1_a"}')
     summary = gather(results, tmp_path / "tasks", False)
-    assert (summary.changed, summary.unchanged, summary.complete) == (1, 1, 1)
+    assert (summary.changed, summary.unchanged) == (1, 1)
     assert [(row["file"], row["field"]) for row in summary.problems] == [("runs/MD-1_a/live/1/run.json", "claim_id")]
     assert read_table(results, "runs")["claim"].tolist() == ["MD-2_b"]
 
@@ -142,38 +141,6 @@ def test_steps_checks_failures_and_phases_have_their_rows(tmp_path: Path) -> Non
     assert [row["label"] for row in read_rows(tmp_path, "failures")] == ["overconfident_assessment"]
     (row,) = read_rows(tmp_path, "runs")
     assert (row["plan_s"], row["execute_s"], row["weaker"]) == (20.0, 40.0, True)
-
-
-def test_a_run_whose_every_try_was_lost_is_an_infrastructure_failure(tmp_path: Path) -> None:
-    lost: dict[str, Any] = {
-        "outcome": "infrastructure",
-        "reason": "node failed",
-        "valid": False,
-        "self_reproduced": None,
-    }
-    write_run(tmp_path, run_record("A_x", **lost), complete=False)
-    write_run(tmp_path, run_record("A_x", **lost, attempt=2), complete=False)
-    summary = gather(tmp_path, tmp_path / "tasks", False)
-    assert (summary.infrastructure, summary.complete) == (1, 0)
-    (row,) = read_rows(tmp_path, "runs")
-    assert (row["outcome"], row["complete"], row["attempt"], row["attempts"]) == ("infrastructure", False, 2, 2)
-
-
-def test_what_lost_tries_spent_is_kept_but_not_counted(tmp_path: Path) -> None:
-    write_run(tmp_path, run_record("A_x", outcome="infrastructure", reason="node failed"), complete=False)
-    write_run(tmp_path, run := run_record("A_x", attempt=2), judgement(run, 4))
-    gather(tmp_path, tmp_path / "tasks", False)
-    usage = [(row["source"], row["attempt"], row["counted"], row["cost_usd"]) for row in read_rows(tmp_path, "usage")]
-    assert usage == [("agent", 1, False, 0.25), ("agent", 2, True, 0.25), ("judge", 2, True, 0.05)]
-    (row,) = read_rows(tmp_path, "leaderboard")
-    assert row["cost_usd"] == 0.25
-
-
-def test_a_run_that_has_not_ended_is_unfinished(tmp_path: Path) -> None:
-    (tmp_path / "runs/A_x/live/1/attempts/001").mkdir(parents=True)
-    summary = gather(tmp_path, tmp_path / "tasks", False)
-    assert (summary.unfinished, summary.complete, summary.problems) == (1, 0, [])
-    assert "1 run unfinished" in leaderboard_text(tmp_path)
 
 
 @pytest.mark.parametrize(

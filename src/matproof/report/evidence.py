@@ -28,6 +28,8 @@ LINKED = frozenset(
 """Endings of files that are linked to."""
 MOST_FILES = 300
 """Artifacts that a page lists."""
+MOST_UNREAD = 50
+"""Unreadable directories that a page names."""
 TAIL = 6_000
 """Characters of a log that a page shows."""
 _MOST_BYTES = 25_000_000
@@ -88,6 +90,8 @@ class Listing:
 
     files: list[LeftFile] = field(default_factory=list)
     cut: bool = False
+    unread: list[str] = field(default_factory=list)
+    """Directories that can't be listed, each with why, at most `MOST_UNREAD`."""
 
 
 def orchestration(attempt: Path) -> Orchestration | None:
@@ -147,9 +151,13 @@ def listing(attempt: Path) -> Listing:
     """The artifacts of an attempt by name, links not followed."""
     found = Listing()
     for path, status in _walk(attempt / "artifacts"):
-        if len(found.files) == MOST_FILES:
+        if len(found.files) == MOST_FILES or len(found.unread) == MOST_UNREAD:
             found.cut = True
             break
+        if isinstance(status, OSError):
+            name = clean(os.path.relpath(path, attempt / "artifacts"), 300)
+            found.unread.append(f"{status.strerror}: {'artifacts' if name == '.' else name}")
+            continue
         below = os.path.relpath(path, attempt)
         plain, link = stat.S_ISREG(status.st_mode), stat.S_ISLNK(status.st_mode)
         found.files.append(
@@ -184,8 +192,11 @@ def evidence_link(attempt: Path, cited: str) -> str | None:
     return None
 
 
-def _walk(directory: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything below `directory` that is no directory, by name, depth first, links not followed."""
+def _walk(directory: Path) -> Iterator[tuple[Path, os.stat_result | OSError]]:
+    """Everything below `directory` that is no directory, by name, depth first, links not followed.
+
+    A directory that can't be listed comes with its error.
+    """
     stack = [directory] if directory.is_dir() and not directory.is_symlink() else []
     for _ in range(_MOST_ENTRIES):
         if not stack:
@@ -193,11 +204,16 @@ def _walk(directory: Path) -> Iterator[tuple[Path, os.stat_result]]:
         here = stack.pop()
         try:
             entries = sorted(islice(os.scandir(here), _MOST_ENTRIES), key=lambda entry: entry.name)
-        except OSError:
+        except OSError as error:
+            yield here, error
             continue
         below = []
         for entry in entries:
-            status = entry.stat(follow_symlinks=False)
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError as error:
+                yield Path(entry.path), error
+                continue
             if stat.S_ISDIR(status.st_mode):
                 below.append(Path(entry.path))
             else:

@@ -57,6 +57,7 @@ class RunView:
     artifacts: evidence.Listing
     attempt_href: str
     attempts: int
+    lost_attempts: int
     home: str
 
     def cited(self, file: str) -> str | None:
@@ -71,7 +72,9 @@ def run_page(results: Path, tasks: Path, page: Path, row: Row, claim: Row, judge
     """HTML of the run that `row` of the table `runs` names, to stand at `page`. Raises InputError, OSError."""
     place = Results(results).run(row["claim"], row["setting"], row["repeat"])
     attempt = place.attempt(row["attempt"])
-    record = RunRecord.read(place.run_json if row["complete"] else attempt.run_json)
+    # A later attempt that was lost took run.json along: then the attempt's own copy tells.
+    known = row["complete"] and place.run_json.exists()
+    record = RunRecord.read(place.run_json if known else attempt.run_json)
     evaluations, unusable = _evaluations(results, row, record, judges)
     found = evidence.findings(attempt.artifacts)
     given = {evaluation.judge for evaluation in evaluations}
@@ -94,6 +97,7 @@ def run_page(results: Path, tasks: Path, page: Path, row: Row, claim: Row, judge
         artifacts=evidence.listing(attempt.root),
         attempt_href=_href(attempt.root, page),
         attempts=row["attempts"],
+        lost_attempts=row["lost_attempts"],
         home="../../../index.html",
         _attempt=attempt.root,
     )

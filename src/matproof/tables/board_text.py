@@ -27,15 +27,18 @@ def board_csv(rows: Sequence[Row]) -> str:
 
 
 def board_markdown(rows: Sequence[Row], *, left_out: Sequence[str], counts: dict[str, int]) -> str:
-    """The leaderboard for people. `counts` has `runs`, `claims`, `infrastructure`, `unfinished` and `problems`."""
+    """The leaderboard for people.
+
+    `counts` has `runs`, `claims`, `infrastructure`, `lost_attempts`, `unfinished` and `problems`.
+    """
     told = [plural(counts["claims"], "claim"), plural(counts["runs"], "run")]
     for name, text in (
-        ("infrastructure", "lost to infrastructure"),
-        ("unfinished", "unfinished"),
-        ("problems", "with problems"),
+        ("infrastructure", f"{counts['infrastructure']} lost to infrastructure"),
+        ("lost_attempts", plural(counts["lost_attempts"], "lost attempt")),
+        ("unfinished", f"{counts['unfinished']} unfinished"),
+        ("problems", plural(counts["problems"], "problem")),
     ):
-        if counts[name]:
-            told.append(f"{counts[name]} {text}" if name != "problems" else plural(counts[name], "problem"))
+        told += [text] if counts[name] else []
     parts = ["# Leaderboard", "", " · ".join(told), ""]
     live = [row for row in rows if not row["scripted"]]
     scripted = [row for row in rows if row["scripted"]]

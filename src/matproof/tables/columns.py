@@ -11,7 +11,7 @@ from typing import Any, Literal
 Kind = Literal["text", "int", "float", "bool"]
 Row = dict[str, Any]
 
-TABLES_VERSION = 1
+TABLES_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("claim_id", "text", "`id` of the claim"),
         Column("attempt", "int", "the attempt that counts: the newest complete one"),
         Column("attempts", "int", "attempt directories of the run"),
+        Column("lost_attempts", "int", "attempts that node, sandbox or provider failed"),
         Column("complete", "bool", "false: no attempt completed, the row is the newest infrastructure failure"),
         Column("agent", "text", "agent implementation"),
         Column("model", "text", "model name"),
@@ -165,7 +166,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("success_rate", "float", "share of successful runs, 0 to 1: over repeats, then over claims"),
         Column("se_success", "float", "standard error of it over claims; null with fewer than two"),
         Column("succeeded", "int", "scored runs that succeeded"),
-        Column("infrastructure", "int", "runs lost to node, sandbox or provider"),
+        Column("infrastructure", "int", "runs lost to node, sandbox or provider: no attempt completed"),
+        Column("lost_attempts", "int", "attempts so lost, also of runs that another attempt completed"),
         Column("median_seconds", "float", "median wall time of the runs, seconds"),
         Column("requests", "int", "model requests of the runs, judge apart"),
         Column("input_tokens", "int", "tokens read by the runs; null where any run's are unknown"),

@@ -34,8 +34,6 @@ class GatherSummary:
     """Runs that were not opened."""
     vanished: int
     """Shards dropped because their run is gone."""
-    complete: int
-    """Runs with a result."""
     infrastructure: int
     """Runs of which every try so far was lost."""
     unfinished: int
@@ -73,7 +71,6 @@ def gather(results: Path, tasks: Path, include_scripted: bool = False) -> Gather
     return GatherSummary(
         **seen,
         vanished=vanished,
-        complete=sum(shard.state == "complete" for shard in shards),
         **states,
         problems=tables["problems"],
         files=files,
@@ -104,6 +101,7 @@ def _write_leaderboard(
         "runs": len(tables["runs"]) - lost,
         "claims": len({row["claim"] for row in tables["runs"]}),
         "infrastructure": lost,
+        "lost_attempts": sum(row["lost_attempts"] for row in tables["runs"]),
         "unfinished": states["unfinished"],
         "problems": len(tables["problems"]),
     }

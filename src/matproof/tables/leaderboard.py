@@ -116,6 +116,7 @@ def _row(group: tuple[Any, ...], views: Sequence[Row]) -> Row:
         "se_success": se_success,
         "succeeded": sum(view["success"] is True for view in scored),
         "infrastructure": len(views) - len(kept),
+        "lost_attempts": sum(view["run"]["lost_attempts"] for view in views),
         "median_seconds": _median([run["seconds"] for run in runs]),
         "requests": sum(run["requests"] for run in runs),
         "input_tokens": total(run["input_tokens"] for run in runs),

@@ -15,7 +15,7 @@ LONGEST = 300
 _PHASES: tuple[PhaseName, ...] = ("plan", "setup", "execute", "extract", "session")
 
 
-def run_row(record: RunRecord, *, attempts: int, complete: bool) -> Row:
+def run_row(record: RunRecord, *, attempts: int, lost: int, complete: bool) -> Row:
     """The row of `runs`."""
     sandbox = record.sandbox
     return {
@@ -23,6 +23,7 @@ def run_row(record: RunRecord, *, attempts: int, complete: bool) -> Row:
         "claim_id": record.claim_id,
         "attempt": record.attempt,
         "attempts": attempts,
+        "lost_attempts": lost,
         "complete": complete,
         "agent": record.agent,
         "model": record.model,

@@ -37,7 +37,7 @@ class Shard(Record):
     written_by: str
     signature: Signature
     state: State
-    """`complete`: run.json counts. `infrastructure`: every try was lost. `unfinished`: none ended yet. `broken`: its
+    """`complete`: an attempt counts. `infrastructure`: every try was lost. `unfinished`: none ended yet. `broken`: its
     record can't be read, see problems."""
     tables: dict[str, list[Row]] = {}
     problems: list[Row] = []
@@ -134,6 +134,11 @@ def make_shard(results: Path, run: FoundRun, signature: Signature) -> Shard:
     return shard
 
 
+def _worth(record: RunRecord) -> tuple[bool, int]:
+    """Complete attempts before lost ones, newer before older."""
+    return record.outcome != "infrastructure", record.attempt
+
+
 class _Reader:
     """Reads the records of one run into rows and problems."""
 
@@ -146,26 +151,31 @@ class _Reader:
 
     def read(self) -> State:
         place = self._run.place
-        tries = [self._attempt(number) for number in self._attempts]
+        tries = [record for number in self._attempts if (record := self._attempt(number)) is not None]
         if place.run_json.exists():
-            record = self._record(place.run_json)
+            path, record = place.run_json, self._record(place.run_json)
             if record is None:
                 return "broken"
-            if not self._add(place.run_json, record, complete=True, tries=tries):
-                return "broken"
-            self._evaluations(record)
-            return "complete"
-        ended = [record for record in tries if record is not None]
-        if ended and ended[-1].outcome == "infrastructure":
-            path = place.attempt(ended[-1].attempt).run_json
-            return "infrastructure" if self._add(path, ended[-1], complete=False, tries=tries) else "broken"
-        return "unfinished"
+        else:
+            # Snakemake removes run.json before another try: what an earlier one found is not lost with that try.
+            record = max(tries, key=_worth, default=None)
+            if record is None:
+                return "unfinished"
+            path = place.attempt(record.attempt).run_json
+        complete = record.outcome != "infrastructure"
+        if not self._add(path, record, complete=complete, tries=tries):
+            return "broken"
+        if not complete:
+            return "infrastructure"
+        self._evaluations(record)
+        return "complete"
 
-    def _add(self, path: Path, record: RunRecord, *, complete: bool, tries: list[RunRecord | None]) -> bool:
-        others = [other for other in tries if other is not None and other.attempt != record.attempt]
+    def _add(self, path: Path, record: RunRecord, *, complete: bool, tries: list[RunRecord]) -> bool:
+        others = [other for other in tries if other.attempt != record.attempt]
+        lost = sum(item.outcome == "infrastructure" for item in [record, *others])
         return self._keep(
             path,
-            runs=[rows.run_row(record, attempts=len(self._attempts), complete=complete)],
+            runs=[rows.run_row(record, attempts=len(self._attempts), lost=lost, complete=complete)],
             steps=rows.step_rows(record),
             usage=[
                 rows.run_usage_row(spent, counted=spent is record)
