@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -188,12 +189,14 @@ def test_cited_evidence_is_linked_only_where_it_is_a_plain_file_of_the_attempt(
 
 
 def test_a_directory_that_cannot_be_listed_is_named_on_the_page(tmp_path: Path) -> None:
-    deepest = os.open(_with_artifacts(tmp_path).attempt(1).artifacts, os.O_RDONLY)
+    artifacts = _with_artifacts(tmp_path).attempt(1).artifacts
+    deepest = os.open(artifacts, os.O_RDONLY)
     for _ in range(5_000 // 200):  # a path longer than the kernel takes can't be opened by name
         os.mkdir("d" * 200, dir_fd=deepest)
         parent, deepest = deepest, os.open("d" * 200, os.O_RDONLY, dir_fd=deepest)
         os.close(parent)
     os.close(deepest)
     page = _page(tmp_path)
+    shutil.rmtree(artifacts)
     assert "Not listed:</strong> File name too long: ddd" in page
     assert "<code>results.json</code>" in page
