@@ -32,9 +32,9 @@ schemas: ## write docs/schemas from the models
 	.venv/bin/matproof schema
 
 lock: ## pin the dependencies again (needs uv on PATH)
-	uv pip compile pyproject.toml --extra dev --extra science --universal --python-version 3.11 --generate-hashes \
+	uv pip compile pyproject.toml --extra build --extra dev --extra science --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-annotate --no-header --upgrade --quiet -o requirements/dev.lock
-	uv pip compile pyproject.toml --extra science -c requirements/dev.lock --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra build --extra science -c requirements/dev.lock --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --quiet \
 		-o requirements/demo.lock
 

@@ -38,7 +38,8 @@ stamp=.venv/installed-$kind-$(cat "$lock" pyproject.toml | sha256sum | cut -c1-1
 python=''
 for candidate in python3.13 python3.12 python3.11 python3; do
     if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-        python=$candidate
+        # The program itself, not a link to it from a place that the sandbox does not show.
+        python=$("$candidate" -c 'import os, sys; print(os.path.realpath(sys.executable))')
         break
     fi
 done
@@ -50,7 +51,7 @@ if [ ! -x .venv/bin/python ]; then
     echo "creating .venv with $("$python" --version)"
     "$python" -m venv .venv
 fi
-echo "installing Python packages from $lock (some minutes the first time)"
+echo "installing $(grep -c == "$lock") Python packages from $lock (half a minute to some minutes the first time)"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r "$lock"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation --editable .
 rm -f .venv/installed-"$kind"-*

@@ -83,26 +83,27 @@ ordered = sorted(scores.values())
 overall = min(ordered[2], accuracy + 1, 5) if judged_right else min(2, ordered[2])
 
 off = ", ".join(f"{name} {d:.2g}" for name, d in distances.items() if d is not None) or "none"
+ran = f"{len(succeeded)} of {len(steps)} steps succeeded"
+right = "right" if judged_right else "wrong"
 told = {
     "methodological_fidelity": [
-        "The steps ran and their numbers lie where the procedure puts them.",
+        f"{ran}; distance of the numbers from the expectation, in tolerances: {off}.",
         "steps against procedure",
         "numbers against procedure",
     ],
-    "execution_competence": [
-        f"{len(succeeded)} of {len(steps)} steps succeeded.",
-        "commands end with status 0",
-        "expected outputs are there",
+    "execution_competence": [f"{ran}.", "commands end with status 0", "expected outputs are there"],
+    "result_accuracy": [
+        f"Distance from the expectation in tolerances (1 is its edge): {off}.",
+        "largest distance",
+        "all quantities",
     ],
-    "result_accuracy": [f"Distance from the expectation in tolerances: {off}.", "largest distance", "all quantities"],
     "completeness": [
         f"{len(reported)} of {len(distances)} expected quantities were reported.",
         "quantities reported",
         "parts compared",
     ],
     "scientific_rigor": [
-        f"The conclusion is {'right' if judged_right else 'wrong'}; "
-        f"{len(kept)} of {len(sources)} numbers name a file that exists.",
+        f"The conclusion is {right}; {len(kept)} of {len(sources)} numbers name a file that exists.",
         "conclusion follows from evidence",
         "numbers are traceable",
     ],
@@ -112,22 +113,21 @@ where = {
     "quote": f'"reproduced": {json.dumps(analysis.get("reproduced"))}',
     "shows": "the attempt's own conclusion",
 }
+concluded = {True: "reproduced", False: "not reproduced"}.get(analysis.get("reproduced"), "nothing")
 labels = []
 if analysis and not judged_right:
     labels.append(
         {
             "label": "overconfident_assessment",
-            "evidence": f"concludes {analysis.get('reproduced')} although the expectation is {expected['outcome']}",
+            "evidence": f"concludes {concluded}, while the evidence has the claim {expected['outcome']}",
         }
     )
 if len(reported) < len(distances):
-    labels.append(
-        {"label": "procedural_incompleteness", "evidence": f"only {', '.join(reported) or 'nothing'} was reported"}
-    )
+    labels.append({"label": "procedural_incompleteness", "evidence": f"reported: {', '.join(reported) or 'nothing'}"})
 if any(step["status"] not in ("succeeded", "skipped") for step in steps):
     labels.append({"label": "resource_execution_failure", "evidence": "a step did not succeed"})
 
-compared = f"The attempt says {analysis.get('reproduced')}; the expectation is {expected['outcome']}."
+compared = f"The attempt concludes {concluded}; the expectation is that the claim is {expected['outcome']}."
 print(
     json.dumps(
         {
