@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from matproof.core.errors import InputError, UnsafePathError
 from matproof.core.files import (
     append_json,
+    give_back,
     read_json_lines,
     read_model,
     read_within,
@@ -108,3 +109,63 @@ def test_status_of_a_link_is_not_that_of_its_target(artifacts: Path) -> None:
     found = stat_within(artifacts, "sub/plain.txt")
     assert found is not None
     assert found.st_size == 6
+
+
+def test_half_a_surrogate_pair_does_not_stop_a_record(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"text": "x\ud83d"})
+    append_json(tmp_path / "a.jsonl", {"text": "x\ud83d"})
+    assert (tmp_path / "a.json").read_text() == '{\n  "text": "x?"\n}\n'
+    assert list(read_json_lines(tmp_path / "a.jsonl")) == [{"text": "x?"}]
+
+
+@pytest.mark.parametrize("name", ["x\ud83d", "x" * 300])
+def test_a_name_that_no_file_can_have_is_refused(artifacts: Path, name: str) -> None:
+    with pytest.raises(UnsafePathError):
+        read_within(artifacts, name)
+    assert stat_within(artifacts, name) is None
+
+
+def test_a_root_that_is_no_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UnsafePathError):
+        read_within(tmp_path / "file", "x")
+
+
+CLOSED = """
+import os, sys
+from pathlib import Path
+from matproof.core.files import give_back, read_within, stat_within, write_text
+from matproof.core.errors import UnsafePathError
+if os.geteuid() == 0:
+    os.chown("artifacts", 65534, 65534)
+    os.seteuid(65534)
+root = Path("artifacts")
+write_text(root / "a", "inside")
+root.chmod(int(sys.argv[1], 8))
+assert stat_within(root, "a") is None or sys.argv[1] != "0"
+try:
+    print(read_within(root, "a"))
+except UnsafePathError as error:
+    print(error)
+give_back(root)
+write_text(root / "a", "again")
+print(read_within(root, "a"))
+"""
+
+
+@pytest.mark.parametrize(("mode", "before"), [("0", "artifacts can't be opened as a directory"), ("555", "b'inside'")])
+def test_a_directory_that_its_owner_closed_is_refused_until_given_back(tmp_path: Path, mode: str, before: str) -> None:
+    import subprocess
+    import sys
+
+    (tmp_path / "artifacts").mkdir()
+    tmp_path.chmod(0o711)
+    argv = [sys.executable, "-c", CLOSED, mode]
+    finished = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert finished.stdout.splitlines() == [before, "b'again'"], finished.stderr
+
+
+def test_what_is_open_already_is_left_as_it_is(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    give_back(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o755

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from matproof.agents import lease
 from matproof.agents.lease import exclusive
 from matproof.core.errors import BusyError
 
@@ -18,6 +19,22 @@ from matproof.agents.lease import exclusive
 with exclusive(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
+"""
+
+SUCCESSOR = """
+import os, sys, time
+from pathlib import Path
+from matproof.agents.lease import exclusive
+from matproof.core.errors import BusyError
+sys.stdin.read(2)
+try:
+    with exclusive(Path(sys.argv[1])):
+        log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(log, f"+{os.getpid()} ".encode())
+        time.sleep(0.05)
+        os.write(log, f"-{os.getpid()} ".encode())
+except BusyError:
+    pass
 """
 
 
@@ -72,3 +89,54 @@ def test_a_process_with_the_same_number_is_not_the_owner(owner: Path) -> None:
     owner.write_text(json.dumps({**held, "process_started": held["process_started"] - 1000}))
     with exclusive(owner):
         assert json.loads(owner.read_text())["process_started"] == held["process_started"]
+
+
+def test_a_batch_job_on_another_host_keeps_its_run(owner: Path) -> None:
+    owner.parent.mkdir(parents=True)
+    held = {"host": "another-node", "pid": 1, "process_started": 0.0, "since": "then", "job": "4711"}
+    owner.write_text(json.dumps(held))
+    with pytest.raises(BusyError, match="job 4711"), exclusive(owner):
+        pass
+    assert json.loads(owner.read_text()) == held
+
+
+def test_many_who_find_a_dead_owner_follow_it_one_at_a_time(owner: Path, tmp_path: Path) -> None:
+    dead = hold_elsewhere(owner)
+    dead.kill()
+    dead.wait()
+    log = tmp_path / "log"
+    crowd = [
+        subprocess.Popen([sys.executable, "-c", SUCCESSOR, str(owner), str(log)], stdin=subprocess.PIPE)
+        for _ in range(6)
+    ]
+    for process in crowd:
+        process.communicate(b"go")
+    assert all(process.returncode == 0 for process in crowd)
+    lines = log.read_text().split()
+    assert lines
+    for entered, left in zip(lines[::2], lines[1::2], strict=True):
+        assert (entered[0], left[0]) == ("+", "-")
+        assert entered[1:] == left[1:]
+
+
+def test_a_live_owner_that_came_between_look_and_removal_is_left(owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = hold_elsewhere(owner)
+    dead.kill()
+    dead.wait()
+    live: list[subprocess.Popen[str]] = []
+    whole = lease._is_dead
+
+    def slowly(held: dict[str, object]) -> bool:
+        answer = whole(held)
+        if not live:  # after the look, somebody else takes the place
+            live.append(hold_elsewhere(owner))
+        return answer
+
+    monkeypatch.setattr(lease, "_is_dead", slowly)
+    try:
+        with pytest.raises(BusyError, match=r"worked on by process"), exclusive(owner):
+            pass
+        assert json.loads(owner.read_text())["pid"] == live[0].pid
+    finally:
+        live[0].kill()
+        live[0].wait()

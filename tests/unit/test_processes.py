@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from matproof.core.processes import run
+from matproof.core.errors import InfrastructureError
+from matproof.core.processes import halt, resume, run
 
 
 def test_output_status_and_time_are_told() -> None:
@@ -63,6 +64,30 @@ def test_nothing_of_our_environment_is_given_when_one_is_named() -> None:
         assert "SECRET" not in run(["/usr/bin/env"], env={"PATH": "/usr/bin"}).stdout
     finally:
         del os.environ["MATPROOF_TEST_SECRET"]
+
+
+def test_a_full_disk_stops_no_program_and_is_told_at_the_end(tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    with pytest.raises(InfrastructureError, match="/dev/full"):
+        run(["sh", "-c", f"head -c 3000000 /dev/zero; touch {done}"], stdout_to=Path("/dev/full"), timeout_s=30)
+    assert done.exists()
+
+
+def test_a_log_that_can_not_be_made_is_told_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InfrastructureError, match="log"):
+        run(["true"], stderr_to=tmp_path / "file" / "log")
+
+
+def test_a_process_that_is_told_to_end_ends_its_programs_and_starts_no_other() -> None:
+    threading.Timer(0.3, halt).start()
+    try:
+        assert run(["sleep", "60"]).ending == "cancelled"
+        with pytest.raises(InfrastructureError, match="about to end"):
+            run(["true"])
+    finally:
+        resume()
+    assert run(["true"]).ok
 
 
 def _is_zombie(pid: int) -> bool:

@@ -1,11 +1,14 @@
 """Who works in a run directory: one owner at a time, even on a shared file system.
 
 The owner file is created exclusively (O_EXCL through a hard link, which NFS honours) and says who holds it. A runner
-that was killed leaves its file behind: an owner on this host whose process is gone is replaced, by a rename that only
-one successor can win. An owner elsewhere is never guessed dead; the error says what to look at.
+that was killed leaves its file behind: an owner on this host whose process is gone is removed, under a lock that the
+system gives to one process at a time and takes back when it dies; then all compete for the free place. So the file of
+a live owner is never moved, not even for a moment. An owner elsewhere, batch job or not, is never guessed dead; the
+error says what to look at.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import socket
@@ -48,9 +51,9 @@ def _identity() -> dict[str, object]:
 
 def _create(owner: Path, identity: dict[str, object]) -> bool:
     handle, name = tempfile.mkstemp(dir=owner.parent, prefix=".owner.")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(to_json(identity))
     try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(to_json(identity))
         os.link(name, owner)
     except FileExistsError:
         return False
@@ -68,15 +71,21 @@ def _read(owner: Path) -> dict[str, object] | None:
 
 
 def _evict_dead(owner: Path) -> None:
-    held = _read(owner)
-    if held is None or not _is_dead(held):
+    if not _holder_is_dead(owner):
         return
-    aside = owner.with_name(f".{owner.name}.dead.{os.getpid()}")
-    with contextlib.suppress(FileNotFoundError):
-        owner.rename(aside)
-        if _read(aside) != held:  # a successor was quicker: give it its file back
-            os.link(aside, owner)
-        aside.unlink()
+    with owner.with_name(f".{owner.name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            return  # no locks on this file system: the error tells a person what to delete
+        # Looked at again, since another successor may have been here; nobody else removes a dead owner's file.
+        if _holder_is_dead(owner):
+            owner.unlink(missing_ok=True)
+
+
+def _holder_is_dead(owner: Path) -> bool:
+    held = _read(owner)
+    return held is not None and _is_dead(held)
 
 
 def _is_dead(held: dict[str, object]) -> bool:

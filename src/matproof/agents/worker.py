@@ -1,8 +1,9 @@
 """The `reproduce` station: one attempt of one agent at one claim, in a directory of its own.
 
 The runner (Snakemake) owns retries; this worker runs once. Every end that can be described is a result with a
-`run.json`. Only an infrastructure failure raises, after the attempt's own `run.json` has said so, and then the run's
-`run.json` is not written: an earlier complete attempt stays the newest complete one.
+`run.json`. Only an infrastructure failure, a refusal and a signal raise, after the attempt's own `run.json` has said
+so (outcome `infrastructure`), and then the run's `run.json` stays that of the newest complete attempt. Wrong files of
+people's are found before there is an attempt.
 """
 
 import contextlib
@@ -10,15 +11,15 @@ import os
 import platform
 import socket
 import tempfile
+import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from matproof import __version__
 from matproof.agents.base import Agent, AgentReport, Work
+from matproof.agents.ending import EndedBySignal, Ending, ended_by_signal
 from matproof.agents.lease import exclusive
 from matproof.agents.orchestrated.agent import Orchestrated
 from matproof.claims.loading import Claim, load_claim
@@ -26,14 +27,16 @@ from matproof.claims.payload import copy_payload
 from matproof.config.models import ModelTable
 from matproof.config.settings import Setting
 from matproof.core.clock import elapsed, timestamp
-from matproof.core.errors import InfrastructureError, UnsafePathError
-from matproof.core.files import read_model, read_within, write_json
+from matproof.core.errors import BusyError, InfrastructureError, MatproofError, RefusedError
+from matproof.core.files import give_back, read_model, write_bytes, write_json
+from matproof.models.base import Backend
 from matproof.models.gateway import Gateway
 from matproof.models.opening import open_backend
 from matproof.models.session import client_version
-from matproof.records.analysis import AnalysisResult
+from matproof.records.analysis import read_analysis
+from matproof.records.base import Usage
 from matproof.records.places import AttemptPlace, RunPlace
-from matproof.records.run import RunOutcome, RunRecord
+from matproof.records.run import RunRecord
 from matproof.traces.events import TraceWriter
 
 _PACKAGES = ("claude-agent-sdk", "numpy", "pandas", "scikit-learn", "scipy")
@@ -58,19 +61,72 @@ class Assignment:
     """Limit of the batch job, in minutes."""
 
 
+@dataclass(slots=True, kw_only=True)
+class _Seen:
+    """What is known of an attempt so far, for the record of one that did not get to its end."""
+
+    payload_sha256: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    raised: MatproofError | None = None
+
+
 def reproduce(assignment: Assignment, tell: Callable[[str], None]) -> RunRecord:
-    """Run one attempt. Raises InfrastructureError, RefusedError, BusyError, InputError."""
+    """Run one attempt. Raises InfrastructureError, RefusedError, BusyError, InputError.
+
+    Before any of them but BusyError, the run's `run.json` is written again from the newest complete attempt where there
+    is one: Snakemake removes it before a job, and a lost attempt must not hide an earlier complete one.
+    """
+    try:
+        with ended_by_signal() as ending:
+            return _reproduce(assignment, tell, ending)
+    except BusyError:
+        raise
+    except EndedBySignal as error:
+        restore(assignment.run)
+        raise InfrastructureError(str(error)) from error
+    except Exception:
+        restore(assignment.run)
+        raise
+
+
+def _reproduce(assignment: Assignment, tell: Callable[[str], None], ending: Ending) -> RunRecord:
     setting = read_model(Setting, assignment.setting_file)
     table = read_model(ModelTable, assignment.models_file)
     claim = load_claim(assignment.task)
+    backend = open_backend(setting, table, claim_dir=assignment.task, root=assignment.project)
     with exclusive(assignment.run.owner):
         place = _new_attempt(assignment.run)
-        record = _attempt(assignment, setting, table, claim, place, tell)
-        write_json(place.run_json, record)
+        seen = _Seen()
+        record = _attempt(assignment, setting, table, claim, backend, place, seen, ending, tell)
+        try:
+            write_json(place.run_json, record)
+            if record.outcome != "infrastructure":
+                write_json(assignment.run.run_json, record)
+        except OSError as error:
+            because = f"; the attempt was {record.outcome}: {record.reason}" if record.reason else ""
+            raise InfrastructureError(f"the result could not be written: {error}{because}") from error
+        if seen.raised is not None:
+            raise seen.raised
         if record.outcome == "infrastructure":
             raise InfrastructureError(record.reason or "unknown")
-        write_json(assignment.run.run_json, record)
     return record
+
+
+def restore(run: RunPlace) -> None:
+    """Write the run's `run.json` from its newest complete attempt, where the one is missing and the other is there.
+
+    It keeps the attempt's modification time, so that nothing later looks older than it is. Snakemake 9 with
+    `keep-incomplete`, as in our profile, removes the declared output before a job and leaves alone what stands there
+    after a failed one; without it, it removes the file again, and only the attempts tell.
+    """
+    if run.run_json.exists() or not run.attempts.is_dir():
+        return
+    numbers = sorted((int(path.name) for path in run.attempts.iterdir() if path.name.isdigit()), reverse=True)
+    for source in (run.attempt(number).run_json for number in numbers):
+        if source.is_file() and RunRecord.read(source).outcome != "infrastructure":
+            write_bytes(run.run_json, source.read_bytes())
+            os.utime(run.run_json, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
+            return
 
 
 def _new_attempt(run: RunPlace) -> AttemptPlace:
@@ -88,38 +144,51 @@ def _attempt(
     setting: Setting,
     table: ModelTable,
     claim: Claim,
+    backend: Backend,
     place: AttemptPlace,
+    seen: _Seen,
+    ending: Ending,
     tell: Callable[[str], None],
 ) -> RunRecord:
     started, began = timestamp(), elapsed()
-    walltime_s = _walltime(setting, claim, assignment.walltime_min)
-    payload_hash = copy_payload(assignment.manifest, place.payload)
-    trace = TraceWriter(place.trace)
-    backend = open_backend(setting, table, claim_dir=assignment.task, root=assignment.project)
-    with tempfile.TemporaryDirectory(prefix="matproof-") as short:
-        socket_path = Path(short) / "gateway.sock"
-        with Gateway(
-            socket=socket_path, exchanges=place.exchanges, backend=backend, limits=setting.limits, table=table
-        ) as gateway:
-            work = Work(
-                claim=claim,
-                setting=setting,
-                place=place,
-                gateway=gateway,
-                socket=socket_path,
-                trace=trace,
-                deadline=began + walltime_s,
-                walltime_s=walltime_s,
-                policies=assignment.project / "sandbox",
-                allow_weaker=assignment.allow_weaker or setting.allow_weaker,
-                tell=tell,
-            )
-            report = _guarded(AGENTS[setting.agent](), work)
-    usage = gateway.usage()
-    trace.close()
-    valid, reproduced, why = read_analysis(place.artifacts)
+
+    def work() -> AgentReport:
+        walltime_s = _walltime(setting, claim, assignment.walltime_min)
+        seen.payload_sha256 = copy_payload(assignment.manifest, place.payload)
+        with (
+            tempfile.TemporaryDirectory(prefix="matproof-") as short,
+            contextlib.closing(TraceWriter(place.trace)) as trace,
+            Gateway(
+                socket=Path(short) / "gateway.sock",
+                exchanges=place.exchanges,
+                backend=backend,
+                limits=setting.limits,
+                table=table,
+            ) as gateway,
+        ):
+            try:
+                return AGENTS[setting.agent]().run(
+                    Work(
+                        claim=claim,
+                        setting=setting,
+                        place=place,
+                        gateway=gateway,
+                        socket=Path(short) / "gateway.sock",
+                        trace=trace,
+                        deadline=began + walltime_s,
+                        walltime_s=walltime_s,
+                        policies=assignment.project / "sandbox",
+                        allow_weaker=assignment.allow_weaker or setting.allow_weaker,
+                        tell=tell,
+                    )
+                )
+            finally:
+                seen.usage = gateway.usage()
+
+    report = _guarded(work, place, seen, ending)
+    analysis, why = read_analysis(place.artifacts)
     outcome, reason = report.outcome, report.reason
-    if outcome == "completed" and not valid:
+    if outcome == "completed" and analysis is None:
         outcome, reason = "agent_error", why
     return RunRecord(
         claim=claim.name,
@@ -132,30 +201,52 @@ def _attempt(
         scripted=setting.scripted,
         outcome=outcome,
         reason=reason,
-        valid=valid,
-        self_reproduced=reproduced,
+        valid=analysis is not None,
+        self_reproduced=None if analysis is None else analysis.reproduced,
         started=started,
         ended=timestamp(),
         seconds=round(elapsed() - began, 3),
         phases=list(report.phases),
         steps=list(report.steps),
-        usage=usage,
+        usage=seen.usage,
         sandbox=report.sandbox,
         versions={"matproof": __version__, "claude_client": client_version(), **_system(), **report.versions},
-        payload_sha256=payload_hash,
+        payload_sha256=seen.payload_sha256,
         host=socket.gethostname(),
         job=os.environ.get("SLURM_JOB_ID"),
     )
 
 
-def _guarded(agent: Agent, work: Work) -> AgentReport:
-    """Run the agent; an infrastructure failure becomes a report, so that the attempt can say so itself."""
+def _guarded(work: Callable[[], AgentReport], place: AttemptPlace, seen: _Seen, ending: Ending) -> AgentReport:
+    """Do the work; whatever it raises becomes a report, so that the attempt can say so itself.
+
+    An exception that nothing foresaw is a fault of ours or of the node, so it is not held against the agent; what an
+    agent can provoke is dealt with where it happens, or it could buy itself another attempt.
+    """
     try:
-        return agent.run(work)
-    except InfrastructureError as error:
-        work.trace.write("run", "error", str(error))
-        outcome: RunOutcome = "infrastructure"
-        return AgentReport(outcome=outcome, reason=str(error), phases=())
+        report = work()
+    except BaseException as error:
+        ending.disarm()
+        if ending.reason is None and not isinstance(error, Exception):
+            raise
+        if isinstance(error, RefusedError):
+            seen.raised = error
+        known = isinstance(error, MatproofError) or ending.reason is not None
+        reason = str(error) if known else f"{type(error).__name__}: {error}"
+        report = AgentReport(outcome="infrastructure", reason=reason[:2000], phases=())
+        _tell_trace(place, reason if known else traceback.format_exc())
+    ending.disarm()
+    if ending.reason is not None:
+        rest = "" if ending.wait_until_alone() else "; what it had started is perhaps still alive"
+        report = replace(report, outcome="infrastructure", reason=ending.reason + rest)
+    give_back(place.artifacts)
+    return report
+
+
+def _tell_trace(place: AttemptPlace, text: str) -> None:
+    """The error among the events of the run, where they can still be written; the record has the reason anyway."""
+    with contextlib.suppress(OSError), contextlib.closing(TraceWriter(place.trace)) as trace:
+        trace.write("run", "error", text)
 
 
 def _walltime(setting: Setting, claim: Claim, job_min: float | None) -> float:
@@ -166,18 +257,6 @@ def _walltime(setting: Setting, claim: Claim, job_min: float | None) -> float:
     if job_min is not None:
         limits.append(job_min * 60 - min(120.0, 0.1 * job_min * 60))
     return min(limits)
-
-
-def read_analysis(artifacts: Path) -> tuple[bool, bool | None, str | None]:
-    """Whether `analysis_result.json` is valid, the agent's own judgement, and why not where it is not."""
-    try:
-        data = read_within(artifacts, "analysis_result.json", limit=5_000_000)
-        result = AnalysisResult.model_validate_json(data)
-    except FileNotFoundError:
-        return False, None, "there is no analysis_result.json"
-    except (UnsafePathError, ValidationError) as error:
-        return False, None, f"analysis_result.json is not usable: {str(error).splitlines()[0]}"
-    return True, result.reproduced, None
 
 
 def _system() -> dict[str, str]:

@@ -1,8 +1,10 @@
 """Running one step once: a command in a sandbox, its logs kept, its outputs looked for.
 
-No model takes part. A step that fails is a result; only a sandbox that can't start is an error (InfrastructureError).
+No model takes part. A step that fails is a result, also where it made itself impossible to run; only a sandbox that
+can't start is an error (InfrastructureError).
 """
 
+import errno
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +12,15 @@ from pathlib import Path
 from typing import Literal
 
 from matproof.core.clock import timestamp
-from matproof.core.files import stat_within
+from matproof.core.files import give_back, stat_within, write_text
+from matproof.core.processes import Finished
 from matproof.records.run import StepAttempt
 from matproof.sandbox.engine import Sandbox
 
 LOG_BYTES = 20_000_000
 EXCERPT_CHARACTERS = 4_000
+CANNOT_RUN = 126
+"""Exit status of a command that no program can be given, as a shell's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +70,28 @@ def run_step(
     logs: Path,
     cancel: threading.Event,
 ) -> StepResult:
-    """Run attempt `number` of `step`; logs go to `logs/<id>/<number>.{out,err}`."""
+    """Run attempt `number` of `step`; logs go to `logs/<id>/<number>.{out,err}`.
+
+    Afterwards the artifact directory can be entered again, whatever the step did to its mode.
+    """
     before = [_mark(artifacts, name) for name in step.outputs]
     stdout, stderr = (logs / step.id / f"{number}.{ending}" for ending in ("out", "err"))
     started = timestamp()
-    finished = sandbox.run(
-        _shell(step),
-        timeout_s=step.timeout_s,
-        stdout_to=stdout,
-        stderr_to=stderr,
-        max_log_bytes=LOG_BYTES,
-        cancel=cancel,
-    )
+    try:
+        finished = sandbox.run(
+            _shell(step),
+            timeout_s=step.timeout_s,
+            stdout_to=stdout,
+            stderr_to=stderr,
+            max_log_bytes=LOG_BYTES,
+            cancel=cancel,
+        )
+    except (ValueError, OSError) as error:
+        finished = _refused(step, error)
+        write_text(stdout, finished.stdout)
+        write_text(stderr, finished.stderr)
+    finally:
+        give_back(artifacts)
     after = [_mark(artifacts, name) for name in step.outputs]
     ending: Literal["exited", "timeout", "cancelled"] = finished.ending
     attempt = StepAttempt(
@@ -98,6 +113,20 @@ def run_step(
 def _shell(step: StepCommand) -> Sequence[str]:
     """argv of the step: bash reads the command as one argument, so nothing of ours is quoted into it."""
     return ["bash", "-c", 'mkdir -p -- "$1" && cd -- "$1" && eval "$2"', "step", step.workdir, step.command]
+
+
+def _refused(step: StepCommand, error: ValueError | OSError) -> Finished:
+    """How a step ended whose arguments the system does not take; any other error is raised again."""
+    if isinstance(error, OSError) and error.errno not in (errno.E2BIG, errno.EINVAL):
+        raise error
+    return Finished(
+        argv=(),
+        returncode=CANNOT_RUN,
+        ending="exited",
+        seconds=0.0,
+        stdout="",
+        stderr=f"the command of {len(step.command):,} characters can't be run: {error}\n",
+    )
 
 
 def _mark(artifacts: Path, name: str) -> tuple[int, int] | None:
