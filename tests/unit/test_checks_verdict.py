@@ -1,6 +1,5 @@
 """The programmatic judge's verdicts, on written results and on the real tasks."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from matproof.claims.models import Expected, Quantity
 from matproof.core.files import read_model
-from matproof.evaluation.checks import MISSING, check_analysis, run_checks, within
+from matproof.evaluation.checks import check_analysis, within
 from matproof.records.analysis import AnalysisResult, ExtractedResult
 from matproof.records.evaluation import Checks
 
@@ -102,9 +101,7 @@ def test_no_analysis_is_undetermined_and_says_why() -> None:
 
 def test_statements_alone_leave_nothing_to_compare() -> None:
     expected = Expected.model_validate({"outcome": "supported", "statements": [{"id": "s", "text": "It bends."}]})
-    assert "nothing to compare" in check_analysis(expected, analysis(True, {})).explanation
     assert check_analysis(expected, analysis(True, {})).verdict == "undetermined"
-    assert check_analysis(expected, analysis(False, {})).verdict == "incorrect"
 
 
 def test_equal_values_neither_hold_nor_break_an_ordering() -> None:
@@ -163,92 +160,6 @@ def test_the_order_of_results_does_not_change_the_checks(rows: list[tuple[str, f
     assert check_analysis(ENERGY, analysis(reproduced, dict(rows))) == check_analysis(
         ENERGY, analysis(reproduced, GOOD)
     )
-
-
-# What a run left on disk
-
-
-def left(artifacts: Path, text: str | bytes) -> Path:
-    artifacts.mkdir()
-    (artifacts / "analysis_result.json").write_bytes(text.encode() if isinstance(text, str) else text)
-    return artifacts
-
-
-def test_a_run_with_its_analysis_is_scored(tmp_path: Path) -> None:
-    rows = [{"quantity": name, "value": value, "unit": ""} for name, value in GOOD.items()]
-    outcome = run_checks(left(tmp_path / "a", json.dumps({"reproduced": True, "results": rows})), ENERGY)
-    assert (outcome.status, outcome.reason) == ("scored", None)
-    assert outcome.checks is not None
-    assert outcome.checks.verdict == "correct"
-
-
-def test_a_run_without_an_analysis_is_scored_as_undetermined(tmp_path: Path) -> None:
-    status, reason, checks = run_checks(tmp_path, ENERGY)
-    assert (status, reason) == ("scored", None)
-    assert checks is not None
-    assert checks.explanation == f"{MISSING[0].upper()}{MISSING[1:]}."
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("not json", "not valid JSON"),
-        (b"\xff\xfe", "not valid JSON"),
-        ("[" * 100_000, "not valid JSON"),
-        ("[]", "(whole file)"),
-        ("{}", "reproduced: missing"),
-        ('{"reproduced": "yes"}', "reproduced"),
-        ('{"reproduced": 1}', "reproduced"),
-        ('{"reproduced": true, "results": [{"quantity": "a", "value": true}]}', "results.0.value"),
-        ('{"reproduced": true, "results": [{"quantity": "a", "value": "8.5"}]}', "results.0.value"),
-        ('{"reproduced": true, "results": [{"quantity": "a", "value": NaN}]}', "results.0.value"),
-        ('{"reproduced": true, "results": [{"quantity": "a", "value": Infinity}]}', "results.0.value"),
-        ('{"reproduced": true, "results": [{"quantity": "a", "value": 1e999}]}', "results.0.value"),
-        ('{"reproduced": true, "results": {"a": 1}}', "results"),
-        ('{"reproduced": true, "results": [' + "{}," * 600 + "{}]}", "results"),
-    ],
-)
-def test_a_malformed_analysis_is_undetermined_and_names_the_field(
-    tmp_path: Path, text: str | bytes, named: str
-) -> None:
-    status, _, checks = run_checks(left(tmp_path / "a", text), ENERGY)
-    assert status == "scored"
-    assert checks is not None
-    assert checks.verdict == "undetermined"
-    assert named in checks.explanation
-    assert len(checks.explanation) < 600
-
-
-def test_a_link_in_place_of_the_analysis_is_not_followed(tmp_path: Path) -> None:
-    secret = tmp_path / "secret.json"
-    secret.write_text(json.dumps({"reproduced": True}))
-    artifacts = tmp_path / "artifacts"
-    artifacts.mkdir()
-    (artifacts / "analysis_result.json").symlink_to(secret)
-    _, _, checks = run_checks(artifacts, ENERGY)
-    assert checks is not None
-    assert (checks.self_reproduced, "was not read" in checks.explanation) == (None, True)
-
-
-def test_a_huge_analysis_is_not_read(tmp_path: Path) -> None:
-    artifacts = left(tmp_path / "a", '{"reproduced": true, "summary": "' + "x" * 5_000_001 + '"}')
-    _, _, checks = run_checks(artifacts, ENERGY)
-    assert checks is not None
-    assert "longer than 5 MB" in checks.explanation
-
-
-def test_a_claim_without_expectations_leaves_the_run_unscored(tmp_path: Path) -> None:
-    status, reason, checks = run_checks(tmp_path, tmp_path / "expected.yaml")
-    assert (status, checks) == ("unscored", None)
-    assert reason is not None
-    assert "no such file" in reason
-    assert run_checks(tmp_path, None).status == "unscored"
-
-
-def test_a_claim_with_malformed_expectations_leaves_the_run_unscored(tmp_path: Path) -> None:
-    expected = tmp_path / "expected.yaml"
-    expected.write_text("outcome: maybe\n")
-    assert run_checks(tmp_path, expected).status == "unscored"
 
 
 # The shared real tasks

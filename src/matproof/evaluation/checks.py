@@ -3,8 +3,9 @@
 It knows three words. The verdict is `correct` where the agent's own judgement agrees with the expected outcome and
 its numbers carry that judgement; `incorrect` where the judgement is the opposite (whatever the numbers) or a number
 is outside its tolerance; `undetermined` where the judgement is right or absent and a number is missing or can't be
-compared. A run that left no readable analysis is scored, not unscored: leaving none is the agent's doing. Only a claim
-without readable expectations leaves the run unscored.
+compared. A run that left no readable analysis is scored, not unscored: leaving none is the agent's doing. A claim
+without readable expectations, or without a number or relation among them, leaves the run unscored, whatever the agent
+said: were only its wrong judgements scored, such a claim could be lost and never won.
 """
 
 import math
@@ -12,14 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from matproof.claims.loading import read_yaml_model
 from matproof.claims.models import Expected, Outcome, Quantity, Sign
 from matproof.core.errors import InputError
-from matproof.core.files import read_model
 from matproof.core.units import UnitError, convert
 from matproof.evaluation.matching import SAME, Match, Target, match
 from matproof.records.analysis import MISSING, AnalysisResult, read_analysis
 from matproof.records.evaluation import Checks, QuantityCheck, RelationCheck, Verdict
 
+EXPECTED = "reference/expected.yaml"
 Relation = Literal["holds", "broken", "undetermined"]
 Found = Literal["supported", "contradicted", "undetermined"]
 
@@ -32,18 +34,19 @@ class ChecksOutcome(NamedTuple):
     checks: Checks | None
 
 
-def run_checks(artifacts: Path, expected: Expected | Path | None) -> ChecksOutcome:
-    """Compare what a run left in its directory `artifacts` with `expected`, or with the `expected.yaml` at that path.
+def run_checks(artifacts: Path, task: Path) -> ChecksOutcome:
+    """Compare what a run left in its directory `artifacts` with `reference/expected.yaml` of the claim at `task`.
 
     Never raises for anything that an agent or a claim's author wrote.
     """
-    if isinstance(expected, Path):
-        try:
-            expected = read_model(Expected, expected)
-        except InputError as error:
-            return ChecksOutcome("unscored", f"no expectations to compare with: {error}", None)
-    if expected is None:
-        return ChecksOutcome("unscored", "the claim has no reference/expected.yaml to compare with", None)
+    try:
+        expected = read_yaml_model(Expected, task, EXPECTED)
+    except InputError as error:
+        return ChecksOutcome("unscored", f"no expectations: {EXPECTED}: {error.field}: {error.problem}", None)
+    if not (expected.quantities or expected.orderings or expected.signs):
+        return ChecksOutcome(
+            "unscored", f"nothing to compare by program: {EXPECTED} has no number, order or sign", None
+        )
     analysis, why_missing = read_analysis(artifacts)
     return ChecksOutcome("scored", None, check_analysis(expected, analysis, why_missing=why_missing))
 

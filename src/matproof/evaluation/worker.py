@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from matproof import __version__
-from matproof.claims.loading import load_claim, read_yaml_model
-from matproof.claims.models import Expected
+from matproof.claims.loading import load_claim
 from matproof.config.models import ModelTable
 from matproof.config.settings import Judge
 from matproof.core.clock import elapsed, timestamp
@@ -63,9 +62,7 @@ def _head(record: RunRecord, name: str, chosen: Judge) -> dict[str, object]:
 
 
 def _checked(assignment: Assignment, record: RunRecord) -> dict[str, object]:
-    known = (assignment.task / "reference" / "expected.yaml").is_file()
-    expected = read_yaml_model(Expected, assignment.task, "reference/expected.yaml") if known else None
-    status, reason, checks = run_checks(assignment.run.attempt(record.attempt).artifacts, expected)
+    status, reason, checks = run_checks(assignment.run.attempt(record.attempt).artifacts, assignment.task)
     return {
         "status": status,
         "reason": reason,
