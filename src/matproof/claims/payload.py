@@ -119,6 +119,18 @@ def package(task: Path, audience: Audience, paper: Path, manifest: Path) -> Payl
     return result
 
 
+def packaged_for(manifest: Path, task: Path, audience: Audience) -> None:
+    """Raise InputError where `manifest` is not what `package` made of `task` for `audience`."""
+    found = read_model(PayloadManifest, manifest)
+    if (found.claim, found.audience) != (task.resolve().name, audience):
+        raise InputError(
+            manifest,
+            "claim",
+            f"is the {found.audience}'s payload of {found.claim}, not the {audience}'s of {task.resolve().name}",
+            "give the manifest that `matproof package` wrote for this claim",
+        )
+
+
 def copy_payload(manifest: Path, destination: Path) -> str:
     """Copy a payload, links resolved, into the new directory `destination`; returns the manifest's digest.
 

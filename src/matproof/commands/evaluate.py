@@ -38,9 +38,11 @@ def command(
         --run results/runs/MD-0002_lj-hcp-fcc/scripted-orchestrated/1/run.json \\
         --manifest results/claims/MD-0002_lj-hcp-fcc/package/judge.json
     """
+    from matproof.claims.payload import packaged_for
     from matproof.evaluation.worker import Assignment, evaluate
     from matproof.records.places import RunPlace
 
+    packaged_for(manifest, task, "judge")
     record = evaluate(
         Assignment(
             task=task.resolve(),

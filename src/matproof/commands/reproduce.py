@@ -50,14 +50,16 @@ def command(
         --out results/runs/MD-0002_lj-hcp-fcc/scripted-orchestrated/1/run.json
     """
     from matproof.agents.worker import Assignment, reproduce
-    from matproof.records.places import RunPlace
+    from matproof.claims.payload import packaged_for
+    from matproof.records.places import run_place
 
+    packaged_for(manifest, task, "agent")
     record = reproduce(
         Assignment(
             task=task.resolve(),
             manifest=manifest.resolve(),
             setting_file=setting_file.resolve(),
-            run=RunPlace(out.resolve().parent),
+            run=run_place(out, task.resolve().name, setting_file.stem),
             models_file=(models_file or setting_file.resolve().parents[1] / "models.yaml").resolve(),
             project=project.resolve(),
             allow_weaker=allow_weaker,

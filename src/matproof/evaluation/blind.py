@@ -9,12 +9,11 @@ import contextlib
 import os
 import re
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from matproof.core.files import write_text
+from matproof.core.files import to_json, write_text
 from matproof.records.places import AttemptPlace
 from matproof.records.run import RunRecord
 
@@ -35,32 +34,66 @@ def neutral_directory(results: Path) -> Iterator[Path]:
 
 
 def show(place: AttemptPlace, record: RunRecord, folder: Path) -> Path:
-    """Lay out in `folder` what the judge sees of the run: `artifacts/`, `steps/` and two blinded files."""
-    snapshot(place.artifacts, folder / "artifacts")
-    snapshot(place.steps, folder / "steps")
+    """Lay out in `folder` what the judge sees of the run; what can't be shown is listed in `left_out.txt`.
+
+    `artifacts/` and `steps/` as they are, `trace.jsonl`, `orchestration.json` and `ending.json` blinded.
+    """
+    left_out = [f"artifacts/{line}" for line in snapshot(place.artifacts, folder / "artifacts")]
+    left_out += [f"steps/{line}" for line in snapshot(place.steps, folder / "steps")]
+    write_text(folder / "left_out.txt", "".join(f"{line}\n" for line in left_out))
     names = (record.model, record.setting, record.agent, *_FAMILIES)
     for source in (place.trace, place.orchestration):
         text = source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
         write_text(folder / source.name, mask(text, names))
+    ending = {"outcome": record.outcome, "reason": record.reason}
+    write_text(folder / "ending.json", mask(to_json(ending), names))
     return folder
 
 
-def snapshot(source: Path, target: Path) -> None:
+def snapshot(source: Path, target: Path) -> list[str]:
     """The tree of `source` at `target`: files as hard links where the file system lets them, else copies.
 
-    Links stay links, wherever they point; pipes, sockets and devices are left out.
+    A link is kept where it leads to somewhere inside the tree: elsewhere, the judge would find something else behind it
+    than the agent did. Returns what was left out and why, a line each, unprintable characters escaped.
     """
     target.mkdir(parents=True)
-    if not source.is_dir():
-        return
-    for entry in os.scandir(source):
-        copy = target / entry.name
+    left_out: list[str] = []
+    root = os.path.realpath(source)
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(source / folder) as entries:
+                for entry in entries:
+                    name = f"{folder}/{entry.name}" if folder else entry.name
+                    why = _place(entry, root, target / name)
+                    if why == "directory":
+                        folders.append(name)
+                    elif why is not None:
+                        left_out.append(f"{ascii(name)[1:-1]}: {why}")
+        except OSError as error:
+            left_out.append(f"{ascii(folder)[1:-1] or '.'}: {error.strerror}")
+    return sorted(left_out)
+
+
+def _place(entry: "os.DirEntry[str]", root: str, copy: Path) -> str | None:
+    """Put one entry at `copy`; `directory` where its contents are to follow, else why it was left out."""
+    try:
         if entry.is_symlink():
-            copy.symlink_to(Path(entry.path).readlink())
+            leads = os.path.realpath(entry.path)
+            if leads != root and not leads.startswith(f"{root}/"):
+                return "a link that leads out of the artifacts"
+            copy.symlink_to(os.path.relpath(leads, os.path.dirname(entry.path)))  # noqa: PTH120 - a path of os.scandir
         elif entry.is_dir(follow_symlinks=False):
-            snapshot(Path(entry.path), copy)
-        elif stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
+            copy.mkdir()
+            return "directory"
+        elif entry.is_file(follow_symlinks=False):
             _same_file(Path(entry.path), copy)
+        else:
+            return "neither a file nor a directory"
+    except OSError as error:
+        return str(error.strerror)
+    return None
 
 
 def _same_file(source: Path, copy: Path) -> None:

@@ -17,18 +17,16 @@ from pydantic import Field, model_validator
 from matproof.claims.payload import copy_payload
 from matproof.config.models import ModelTable
 from matproof.config.settings import Answers
-from matproof.core.errors import InfrastructureError
 from matproof.core.files import read_model
 from matproof.evaluation.blind import neutral_directory, show
-from matproof.execution.conversation import Conversation, converse
+from matproof.execution.conversation import Conversation, converse, loss
 from matproof.models.gateway import Gateway
 from matproof.models.opening import open_backend
 from matproof.models.prompts import load_prompt
-from matproof.models.session import Answered
 from matproof.records.base import Usage
 from matproof.records.evaluation import DIMENSIONS, DimensionScore, LabelledFailure, Part
 from matproof.records.places import AttemptPlace
-from matproof.records.run import RunRecord
+from matproof.records.run import RunRecord, SandboxReport, merged_report
 from matproof.sandbox.engine import Mount, SandboxSpec
 from matproof.sandbox.policy import Policy
 from matproof.traces.claude_sdk import record_message
@@ -86,6 +84,7 @@ class JudgeReport:
     judgement: Judgement | None
     reason: str | None
     usage: Usage
+    sandbox: SandboxReport | None
     versions: dict[str, str]
 
 
@@ -120,7 +119,7 @@ def judge(
             socket=socket, exchanges=exchanges, backend=backend, limits=answers.limits, table=table
         ) as gateway:
             walltime_h = answers.limits.walltime_h
-            answered, _ = converse(
+            held = converse(
                 Conversation(
                     name="judge",
                     folder=neutral / "session",
@@ -130,37 +129,28 @@ def judge(
                         reference=REFERENCE,
                         claim=case.claim_text.strip(),
                         outcome=case.record.outcome,
-                        reason=case.record.reason,
                     ),
                     answer=Judgement,
                     answers=answers,
                     timeout_s=WALLTIME_S if walltime_h is None else walltime_h * 3600,
                 ),
                 spec,
+                gateway=gateway,
                 allow_weaker=allow_weaker,
                 on_message=lambda message: record_message(trace, "judge", message),
             )
-            reason = _why_lost(answered, gateway)
+            lost = loss("judging", held, gateway, wanted=True)
         usage = gateway.usage()
         (case.folder / "seen").mkdir()
-        for seen in (neutral / "session", neutral / "run/trace.jsonl", neutral / "run/orchestration.json"):
-            shutil.move(seen, case.folder / "seen" / seen.name)
+        shutil.move(neutral / "session", case.folder / "seen" / "session")
+        for name in ("trace.jsonl", "orchestration.json", "ending.json", "left_out.txt"):
+            shutil.move(neutral / "run" / name, case.folder / "seen" / name)
     trace.close()
-    found = answered.answer if isinstance(answered.answer, Judgement) else None
+    found = held.answered.answer if isinstance(held.answered.answer, Judgement) else None
     return JudgeReport(
         judgement=found,
-        reason=None if found else reason,
+        reason=None if lost is None else f"{lost.kind}: {lost.reason}",
         usage=usage,
+        sandbox=merged_report(held.reports),
         versions={f"prompt.{name}": prompt.stamp for name, prompt in prompts.items()},
     )
-
-
-def _why_lost(answered: Answered, gateway: Gateway) -> str:
-    """Why there is no judgement. Raises InfrastructureError where the provider failed."""
-    if answered.answer is not None:
-        return ""
-    if gateway.refusal is not None:
-        return f"budget: {gateway.refusal}"
-    if gateway.upstream_failure is not None:
-        raise InfrastructureError(f"the model provider failed during judging: {gateway.upstream_failure}")
-    return f"{answered.ending}: {answered.problem or 'there was no usable judgement'}"

@@ -95,7 +95,11 @@ def _judged(
         allow_weaker=assignment.allow_weaker or chosen.answers.allow_weaker,
         tell=tell,
     )
-    common: dict[str, object] = {"usage": report.usage, "versions": {"matproof": __version__, **report.versions}}
+    common: dict[str, object] = {
+        "usage": report.usage,
+        "sandbox": report.sandbox,
+        "versions": {"matproof": __version__, **report.versions},
+    }
     found = report.judgement
     if found is None:
         return {**common, "status": "unscored", "reason": report.reason}

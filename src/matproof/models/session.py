@@ -20,26 +20,35 @@ if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ResultMessage
     from claude_agent_sdk.types import Message
 
+_LONGEST_CALL_MS = 72 * 3600 * 1000
+_LONGEST_LINE_BYTES = 64_000_000
+"""The SDK's own limit, 1 MB, is less than a plot that the model looks at."""
 OnMessage = Callable[["Message"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a tool of ours answers."""
+
+    text: str
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool of ours that runs outside the sandbox and answers with text."""
+    """A tool of ours. It is called in a thread of its own, outside the client's sandbox."""
 
     name: str
     description: str
     parameters: dict[str, Any]
     """JSON Schema of its input, an object."""
-    answer: Callable[[dict[str, Any]], str]
+    answer: Callable[[dict[str, Any]], Said]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """What a conversation needs. Paths inside the sandbox are strings, paths outside are `Path`."""
 
-    name: str
-    """Label by which the gateway knows it: plan, setup, diagnose, extract, judge."""
     model: str
     system_prompt_file: str
     prompt: str
@@ -49,7 +58,8 @@ class Session:
     answer: type[BaseModel] | None
     """Shape of the structured answer; None for a session that only acts."""
     timeout_s: float
-    builtin_tools: tuple[str, ...] = ("Bash", "Read")
+    builtin_tools: tuple[str, ...] = ("Read",)
+    """Tools of the client itself. Never one that runs commands: what runs beside the client could speak in its name."""
     tools: tuple[Tool, ...] = ()
     effort: Literal["low", "medium", "high"] | None = None
     max_turns: int = 200
@@ -84,6 +94,7 @@ def client_environment(session: str, model: str, url: str) -> dict[str, str]:
         "CLAUDE_CODE_MAX_RETRIES": "2",
         "CLAUDE_CODE_ENTRYPOINT": "sdk-py",
         "ENABLE_TOOL_SEARCH": "false",
+        "MCP_TOOL_TIMEOUT": str(_LONGEST_CALL_MS),
         "IS_SANDBOX": "1",
         **dict.fromkeys(models, model),
     }
@@ -185,6 +196,7 @@ def _options(session: Session) -> "ClaudeAgentOptions":
         cwd=session.workdir,
         cli_path=session.launcher,
         effort=session.effort,
+        max_buffer_size=_LONGEST_LINE_BYTES,
     )
     if session.tools:
         server = create_sdk_mcp_server("matproof", tools=[_as_sdk_tool(tool) for tool in session.tools])
@@ -195,10 +207,12 @@ def _options(session: Session) -> "ClaudeAgentOptions":
 
 
 def _as_sdk_tool(tool: Tool) -> Any:
+    import anyio.to_thread
     from claude_agent_sdk import tool as sdk_tool
 
     async def respond(arguments: dict[str, Any]) -> dict[str, Any]:
-        return {"content": [{"type": "text", "text": tool.answer(arguments)}]}
+        said = await anyio.to_thread.run_sync(tool.answer, arguments, abandon_on_cancel=True)
+        return {"content": [{"type": "text", "text": said.text}], "is_error": said.failed}
 
     handler: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]] = respond
     return sdk_tool(tool.name, tool.description, tool.parameters)(handler)

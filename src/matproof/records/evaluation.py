@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from matproof.records.analysis import Evidence
 from matproof.records.base import Record, Usage
+from matproof.records.run import SandboxReport
 
 Dimension = Literal[
     "methodological_fidelity", "execution_competence", "result_accuracy", "completeness", "scientific_rigor"
@@ -137,6 +138,8 @@ class EvaluationRecord(Record):
     """The judge's view beside the agent's own judgement."""
     checks: Checks | None = None
     usage: Usage = Usage()
+    sandbox: SandboxReport | None = None
+    """What held the judge; null where no process was run."""
     started: str
     seconds: float
     versions: dict[str, str] = {}

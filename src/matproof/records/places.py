@@ -10,6 +10,8 @@ results/
 from dataclasses import dataclass
 from pathlib import Path
 
+from matproof.core.errors import InputError
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimPlace:
@@ -152,3 +154,14 @@ class Results:
     def run(self, claim: str, setting: str, repeat: int | str) -> RunPlace:
         """Files of one run."""
         return RunPlace(self.runs / claim / setting / str(repeat))
+
+
+def run_place(run_json: Path, claim: str, setting: str) -> RunPlace:
+    """The run whose record is `run_json`. Raises InputError where the path is not one of this claim and setting."""
+    place = RunPlace(run_json.resolve().parent)
+    repeat = place.root.name
+    fits = run_json.name == "run.json" and place.root.parts[-4:-1] == ("runs", claim, setting)
+    if not fits or not (repeat.isdecimal() and int(repeat) >= 1):
+        wanted = f"…/runs/{claim}/{setting}/<repeat>/run.json"
+        raise InputError(run_json, "--out", "is not where a run's record belongs", f"give {wanted}, repeat from 1")
+    return place

@@ -1,5 +1,6 @@
 """`run.json`: what came of one attempt at one claim. Finished, valid and reproduced are three fields."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -36,6 +37,23 @@ class SandboxReport(BaseModel):
     """Limit or isolation → the mechanism that enforced it, such as `memory: RLIMIT_DATA per process`."""
     weaker: dict[str, str] = {}
     """What the policy asked and the engine did not enforce, allowed by `--allow-weaker` → why not."""
+
+
+def merged_report(reports: Iterable[SandboxReport]) -> SandboxReport | None:
+    """One report of several sandboxes; where they differ, each mechanism is named."""
+    found = list(reports)
+    if not found:
+        return None
+    enforced: dict[str, list[str]] = {}
+    weaker: dict[str, str] = {}
+    for report in found:
+        weaker |= report.weaker
+        for limit, how in report.enforced.items():
+            known = enforced.setdefault(limit, [])
+            if how not in known:
+                known.append(how)
+    joined = {limit: " | ".join(hows) for limit, hows in enforced.items()}
+    return SandboxReport(engine=found[0].engine, version=found[0].version, enforced=joined, weaker=weaker)
 
 
 class StepAttempt(BaseModel):

@@ -177,10 +177,10 @@ class BubblewrapSandbox:
         self._lives.append(life)
         return path.absolute()
 
-    def wait_until_empty(self, timeout_s: float = 10.0) -> None:
+    def wait_until_empty(self, timeout_s: float = 10.0) -> bool:
         """See `Sandbox.wait_until_empty`; speaks of what launchers of this sandbox started."""
-        for life in self._lives:
-            _wait_for_end(life, timeout_s=timeout_s)
+        endings = [_wait_for_end(life, timeout_s=timeout_s) for life in self._lives]
+        return all(".begun" in ending for ending in endings)
 
 
 def _wait_for_end(life: Path, *, timeout_s: float) -> set[str]:

@@ -81,8 +81,11 @@ class Sandbox(Protocol):
         Ending it, by any signal, ends everything inside; so does the end of the thread that started it.
         """
 
-    def wait_until_empty(self, timeout_s: float = 10.0) -> None:
-        """Return when nothing runs inside any more. Raises InfrastructureError after `timeout_s` seconds."""
+    def wait_until_empty(self, timeout_s: float = 10.0) -> bool:
+        """Return when nothing that a launcher started runs any more, and whether each of them got inside.
+
+        Raises InfrastructureError after `timeout_s` seconds.
+        """
 
 
 def python_software() -> tuple[Path, ...]:

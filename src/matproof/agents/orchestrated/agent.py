@@ -5,6 +5,8 @@ extraction with self-assessment). The walltime is an outcome, not an accident: e
 extraction can still say what was found.
 """
 
+import itertools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -24,16 +26,15 @@ from matproof.agents.orchestrated.sessions import (
     STEPS,
     SessionKind,
     Sessions,
-    merged_report,
 )
 from matproof.core.clock import elapsed, timestamp
-from matproof.core.errors import InfrastructureError
-from matproof.core.files import to_json, write_json
+from matproof.core.files import give_back, to_json, write_json
+from matproof.execution.conversation import loss
 from matproof.models.prompts import load_prompt
-from matproof.models.session import Answered, Tool
+from matproof.models.session import Said, Tool
 from matproof.papers.tool import parse_pdf_tool
 from matproof.records.analysis import AnalysisResult
-from matproof.records.run import Phase, PhaseName, RunOutcome
+from matproof.records.run import Phase, PhaseName, RunOutcome, merged_report
 
 T = TypeVar("T")
 _PROMPTS = ("plan", "setup", "diagnose", "extract")
@@ -146,26 +147,17 @@ class _Run:
     def _converse(
         self, kind: SessionKind, prompt: str, answer: type[BaseModel] | None, tools: tuple[Tool, ...] = ()
     ) -> BaseModel | None:
-        answered, last = self._sessions.converse(kind, prompt, answer, tools=tools)
-        for why in answered.refused:
+        work = self._work
+        reserve = 0.0 if kind is EXTRACT else extraction_reserve(work.walltime_s)
+        held, last = self._sessions.converse(kind, prompt, answer, deadline=work.deadline - reserve, tools=tools)
+        for why in held.answered.refused:
             self._ledger.decide("program", f"{kind.name} answer refused", why)
-        self._stop_if_lost(kind, answered, wanted=answer is not None)
+        lost = loss(kind.name, held, work.gateway, wanted=answer is not None)
+        if lost is not None:
+            raise _Stop(lost.kind, lost.reason)
         if kind is SETUP:
             self._ledger.prepared(last)
-        return answered.answer
-
-    def _stop_if_lost(self, kind: SessionKind, answered: Answered, *, wanted: bool) -> None:
-        """Turn the end of a session into the end of the run, where it is one, by what the gateway saw."""
-        if answered.ending == "done" and (answered.answer is not None or not wanted):
-            return
-        gateway = self._work.gateway
-        if gateway.refusal is not None:
-            raise _Stop("budget", gateway.refusal)
-        if answered.ending == "timeout":
-            raise _Stop("walltime", f"the walltime ended the {kind.name} session")
-        if gateway.upstream_failure is not None:
-            raise InfrastructureError(f"the model provider failed during {kind.name}: {gateway.upstream_failure}")
-        raise _Stop("agent_error", f"{kind.name}: {answered.problem or 'there was no usable answer'}")
+        return held.answered.answer
 
     def _paper_tool(self) -> Tool:
         payload = self._work.place.payload
@@ -178,11 +170,13 @@ class _Run:
                 "properties": {"path": {"type": "string"}, "pages": {"type": "string"}},
                 "required": ["path"],
             },
-            answer=lambda arguments: parse_pdf_tool(
-                str(arguments.get("path", "")),
-                payload,
-                payload / "paper.md",
-                pages=str(arguments["pages"]) if arguments.get("pages") else None,
+            answer=lambda arguments: Said(
+                parse_pdf_tool(
+                    str(arguments.get("path", "")),
+                    payload,
+                    payload / "paper.md",
+                    pages=str(arguments["pages"]) if arguments.get("pages") else None,
+                )
             ),
         )
 
@@ -193,9 +187,11 @@ def extraction_reserve(walltime_s: float) -> float:
 
 
 def _clear(path: Path) -> None:
-    """Move away a directory that a step left where the result goes; the atomic write replaces all else."""
+    """Make the place of the result writable and free of a directory; the atomic write replaces all else."""
+    give_back(path.parent)
     if path.is_dir() and not path.is_symlink():
-        path.rename(path.with_name(f"{path.name}.directory"))
+        names = (f"{path.name}.directory{number or ''}" for number in itertools.count())
+        path.rename(next(free for name in names if not os.path.lexists(free := path.with_name(name))))
 
 
 def prompt_versions() -> dict[str, str]:

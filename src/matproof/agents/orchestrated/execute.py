@@ -14,6 +14,7 @@ from matproof.agents.orchestrated.plan import Plan, PlannedStep
 from matproof.agents.orchestrated.record import Ledger
 from matproof.agents.orchestrated.sessions import ARTIFACTS, DIAGNOSE, STEPS, Diagnosis, Sessions
 from matproof.core.clock import elapsed
+from matproof.execution.conversation import loss
 from matproof.execution.step import StepCommand, StepResult, run_step
 from matproof.models.prompts import load_prompt
 from matproof.records.run import Step, StepAttempt
@@ -103,7 +104,7 @@ class Execution:
             result = run_step(
                 _cut_to(command, left),
                 number=number,
-                sandbox=self._sessions.step_sandbox(),
+                sandbox=self._sessions.step_sandbox(min(planned.cpus, self._work.claim.metadata.resources.cpus)),
                 artifacts=self._work.place.artifacts,
                 logs=self._work.place.steps,
                 cancel=self._cancel,
@@ -128,7 +129,10 @@ class Execution:
         raise AssertionError("unreachable: the last attempt returns")
 
     def _diagnose(self, planned: PlannedStep, command: StepCommand, result: StepResult, number: int) -> Diagnosis:
-        """Ask why the step failed. A diagnosis that can't be had is a skip, decided by program and recorded so."""
+        """Ask why the step failed. A diagnosis that can't be had is a skip, decided by program and recorded so.
+
+        Raises InfrastructureError where the provider failed it.
+        """
         prompt = load_prompt("matproof.agents.orchestrated", "diagnose").render(
             step=planned,
             attempt=number,
@@ -142,13 +146,15 @@ class Execution:
             artifacts=ARTIFACTS,
             steps=STEPS,
         )
-        answered, _ = self._sessions.converse(DIAGNOSE, prompt, Diagnosis)
+        held, _ = self._sessions.converse(DIAGNOSE, prompt, Diagnosis, deadline=self._deadline)
+        lost = loss("diagnose", held, self._work.gateway, wanted=True)
+        answer = held.answered.answer
         by = "diagnose"
-        if isinstance(answered.answer, Diagnosis) and _stays_inside(answered.answer.workdir):
-            diagnosis = answered.answer
+        if isinstance(answer, Diagnosis) and _stays_inside(answer.workdir):
+            diagnosis = answer
         else:
             by = "program"
-            why = answered.problem or "it named a directory outside the artifacts"
+            why = lost.reason if lost is not None else "it named a directory outside the artifacts"
             diagnosis = Diagnosis(decision="skip", explanation=f"no usable diagnosis ({why})")
         self._ledger.decide(
             by,

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from matproof.agents.base import Work
+from matproof.core.clock import elapsed
 from matproof.core.files import read_model
-from matproof.execution.conversation import Conversation, converse
+from matproof.execution.conversation import Conversation, Held, converse
 from matproof.models.prompts import load_prompt
-from matproof.models.session import Answered, Tool
+from matproof.models.session import Tool
 from matproof.records.run import SandboxReport
 from matproof.sandbox.engine import Mount, Sandbox, SandboxSpec, open_sandbox
 from matproof.sandbox.policy import Policy
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 PAYLOAD = "/work/payload"
 ARTIFACTS = "/work/artifacts"
 STEPS = "/work/steps"
+NO_NULL = r"^[^\x00]*$"
 
 
 class Diagnosis(BaseModel):
@@ -36,11 +38,11 @@ class Diagnosis(BaseModel):
 
     decision: Literal["retry_unchanged", "retry_changed", "skip", "abort"]
     """What is done next."""
-    command: str | None = None
+    command: str | None = Field(default=None, max_length=4000, pattern=NO_NULL)
     """The command that replaces the failed one, for retry_changed."""
-    workdir: str | None = None
+    workdir: str | None = Field(default=None, max_length=300, pattern=NO_NULL)
     """The directory that replaces the failed one, relative to the artifact directory, for retry_changed."""
-    explanation: str
+    explanation: str = Field(max_length=5000)
     """Why."""
 
     @model_validator(mode="after")
@@ -57,12 +59,12 @@ class SessionKind:
     name: Literal["plan", "setup", "diagnose", "extract"]
     writes: bool = False
     sees_logs: bool = False
-    builtin_tools: tuple[str, ...] = ("Bash", "Read")
+    builtin_tools: tuple[str, ...] = ("Read",)
     policy: str = "agent"
 
 
 PLAN = SessionKind(name="plan", policy="plan")
-SETUP = SessionKind(name="setup", writes=True, builtin_tools=("Bash", "Read", "Write", "Edit"))
+SETUP = SessionKind(name="setup", writes=True, builtin_tools=("Read", "Write", "Edit"))
 DIAGNOSE = SessionKind(name="diagnose", sees_logs=True)
 EXTRACT = SessionKind(name="extract", sees_logs=True)
 
@@ -77,9 +79,15 @@ class Sessions:
         self.reports: list[SandboxReport] = []
 
     def converse(
-        self, kind: SessionKind, prompt: str, answer: type[BaseModel] | None, *, tools: tuple[Tool, ...] = ()
-    ) -> tuple[Answered, str]:
-        """Hold one session; returns how it ended and the last text the model wrote."""
+        self,
+        kind: SessionKind,
+        prompt: str,
+        answer: type[BaseModel] | None,
+        *,
+        deadline: float,
+        tools: tuple[Tool, ...] = (),
+    ) -> tuple[Held, str]:
+        """Hold one session until `deadline`; returns how it went and the last text the model wrote."""
         work = self._work
         with self._lock:
             self._count += 1
@@ -99,24 +107,32 @@ class Sessions:
             prompt=prompt,
             answer=answer,
             answers=work.setting,
-            timeout_s=work.seconds_left,
+            timeout_s=max(0.0, deadline - elapsed()),
             builtin_tools=kind.builtin_tools,
             tools=tools,
         )
-        answered, report = converse(conversation, self._spec(kind), allow_weaker=work.allow_weaker, on_message=keep)
-        self._remember(report)
-        if answered.problem:
-            work.trace.write(kind.name, "error", answered.problem)
-        return answered, last
+        held = converse(
+            conversation,
+            self._spec(kind),
+            gateway=work.gateway,
+            commands_memory_gb=work.claim.metadata.resources.memory_gb,
+            allow_weaker=work.allow_weaker,
+            on_message=keep,
+        )
+        for report in held.reports:
+            self._remember(report)
+        if held.answered.problem:
+            work.trace.write(kind.name, "error", held.answered.problem)
+        return held, last
 
-    def step_sandbox(self) -> Sandbox:
-        """The sandbox of a step: artifacts writable, no network at all."""
+    def step_sandbox(self, cpus: int) -> Sandbox:
+        """The sandbox of a step that uses `cpus` cores: artifacts writable, no network at all."""
         place = self._work.place
         mounts = (
             Mount(source=place.payload, target=PAYLOAD),
             Mount(source=place.artifacts, target=ARTIFACTS, writable=True),
         )
-        sandbox = open_sandbox(self._base("step", mounts, None), allow_weaker=self._work.allow_weaker)
+        sandbox = open_sandbox(self._base("step", mounts, None, cpus), allow_weaker=self._work.allow_weaker)
         self._remember(sandbox.report)
         return sandbox
 
@@ -129,16 +145,17 @@ class Sessions:
         if kind.sees_logs:
             place.steps.mkdir(parents=True, exist_ok=True)
             mounts.append(Mount(source=place.steps, target=STEPS))
-        return self._base(kind.policy, tuple(mounts), self._work.socket)
+        cpus = self._work.claim.metadata.resources.cpus
+        return self._base(kind.policy, tuple(mounts), self._work.socket, cpus)
 
-    def _base(self, policy: str, mounts: tuple[Mount, ...], socket: Path | None) -> SandboxSpec:
+    def _base(self, policy: str, mounts: tuple[Mount, ...], socket: Path | None, cpus: int) -> SandboxSpec:
         work = self._work
         resources = work.claim.metadata.resources
         return SandboxSpec(
             policy=read_model(Policy, work.policies / f"{policy}.yaml"),
             mounts=mounts,
             workdir=ARTIFACTS,
-            environment={"OMP_NUM_THREADS": str(resources.cpus)},
+            environment={"OMP_NUM_THREADS": str(cpus)},
             gateway_socket=socket,
             memory_gb=resources.memory_gb if policy == "step" else None,
             allow_hosts=tuple(work.claim.metadata.allow_hosts),
@@ -156,19 +173,3 @@ def _text(message: "Message") -> str:
     if not isinstance(message, AssistantMessage):
         return ""
     return "\n".join(block.text for block in message.content if isinstance(block, TextBlock))
-
-
-def merged_report(reports: list[SandboxReport]) -> SandboxReport | None:
-    """One report of all sandboxes of a run; where they differ, each mechanism is named."""
-    if not reports:
-        return None
-    enforced: dict[str, list[str]] = {}
-    weaker: dict[str, str] = {}
-    for report in reports:
-        weaker |= report.weaker
-        for limit, how in report.enforced.items():
-            known = enforced.setdefault(limit, [])
-            if how not in known:
-                known.append(how)
-    joined = {limit: " | ".join(hows) for limit, hows in enforced.items()}
-    return SandboxReport(engine=reports[0].engine, version=reports[0].version, enforced=joined, weaker=weaker)
