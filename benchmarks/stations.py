@@ -72,12 +72,12 @@ def bare_client(root: Path) -> float:
     port = 20_000 + os.getpid() % 20_000
     bridge = f"socat TCP-LISTEN:{port},bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:{socket} & bridge=$!; "
     client = '"$0" -p go --model claude-sonnet-4-6 --output-format json --allowedTools Bash >/dev/null; s=$?; '
-    env = {
-        **client_environment("plain", "claude-sonnet-4-6", f"http://127.0.0.1:{port}"),
-        "HOME": str(scratch),
-        "PATH": "/usr/bin:/bin",
-    }
-    with gateway:
+    with gateway, gateway.session("plain") as label:
+        env = {
+            **client_environment(label, "claude-sonnet-4-6", f"http://127.0.0.1:{port}"),
+            "HOME": str(scratch),
+            "PATH": "/usr/bin:/bin",
+        }
         finished = run(["sh", "-c", f"{bridge}{client}kill $bridge; exit $s", client_program()], cwd=scratch, env=env)
     if not finished.ok:
         raise SystemExit(f"the bare client failed: {finished.stdout}{finished.stderr}")

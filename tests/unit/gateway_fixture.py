@@ -1,12 +1,13 @@
 """What the gateway's tests share: an open gateway, a client of its socket, and a small real provider on loopback."""
 
+import re
 import shutil
 import socket
 import socketserver
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +23,8 @@ from matproof.models.gateway import Gateway
 from matproof.models.live import LiveBackend
 from matproof.models.scripted import ScriptedBackend
 
+SESSIONS = ("plan", "x", "y", "setup", "judge", "diagnose", "diagnose:relax", "diagnose:other", "other")
+"""Open in every gateway of these tests."""
 KEY = "sk-real-0123456789abcdef"
 TABLE = ModelTable(
     providers={"here": Provider(api="anthropic", base_url="http://127.0.0.1:1")},
@@ -29,14 +32,37 @@ TABLE = ModelTable(
 )
 
 
+class Labelling(httpx2.HTTPTransport):
+    """Puts the labels of open sessions in paths that name them plainly; other paths stay as they are."""
+
+    def __init__(self, place: Path, labels: dict[str, str]) -> None:
+        super().__init__(uds=str(place))
+        self._labels = labels
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        found = re.fullmatch(rb"/s/([^/?]+)(.*)", request.url.raw_path)
+        if found is not None and (label := self._labels.get(found.group(1).decode())) is not None:
+            request.url = request.url.copy_with(raw_path=b"/s/" + label.encode() + found.group(2))
+        return super().handle_request(request)
+
+
 @dataclass
 class Open:
-    """An open gateway with a client that talks to its socket."""
+    """An open gateway, its sessions, and a client that talks to its socket and knows their labels."""
 
     gateway: Gateway
     client: httpx2.Client
     socket: Path
     file: Path
+    labels: dict[str, str]
+
+    def failure(self, session: str = "plan") -> str | None:
+        """How the provider failed the last exchange of a session."""
+        return self.gateway.failure_of(self.labels[session])
+
+    def transport(self) -> httpx2.HTTPTransport:
+        """What other clients use to talk to the socket as `client` does."""
+        return Labelling(self.socket, self.labels)
 
     def post(self, path: str, **body: Any) -> httpx2.Response:
         """POST `body` as JSON."""
@@ -55,11 +81,11 @@ def opened(backend: Backend, *, table: ModelTable = TABLE, file: Path | None = N
     try:
         with (
             Gateway(socket=place, exchanges=record, backend=backend, limits=Limits(**limits), table=table) as gateway,
-            httpx2.Client(
-                transport=httpx2.HTTPTransport(uds=str(place)), base_url="http://gateway", timeout=30
-            ) as client,
+            ExitStack() as sessions,
         ):
-            yield Open(gateway=gateway, client=client, socket=place, file=record)
+            labels = {name: sessions.enter_context(gateway.session(name)) for name in SESSIONS}
+            with httpx2.Client(transport=Labelling(place, labels), base_url="http://gateway", timeout=30) as client:
+                yield Open(gateway=gateway, client=client, socket=place, file=record, labels=labels)
     finally:
         shutil.rmtree(directory)
 

@@ -43,7 +43,7 @@ def claude(here: Open, home: Path, *options: str, retries: int = 2) -> tuple[dic
             "HOME": str(home),
             "TMPDIR": str(home),
             "LANG": "C.UTF-8",
-            "ANTHROPIC_BASE_URL": f"{address}/s/plan",
+            "ANTHROPIC_BASE_URL": f"{address}/s/{here.labels['plan']}",
             "ANTHROPIC_API_KEY": "placeholder",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
@@ -74,7 +74,7 @@ def test_a_scripted_run_uses_real_tools_and_survives_a_cut_and_an_error(tmp_path
         statuses = [(exchange.status, exchange.complete) for exchange in here.exchanges()]
         assert statuses[:5] == [(200, True), (200, False), (200, True), (529, False), (200, True)]
         assert {exchange.session for exchange in here.exchanges()} == {"plan"}
-        assert here.gateway.upstream_failure is None
+        assert here.failure() is None
         assert here.gateway.refusal is None
 
 
@@ -92,7 +92,7 @@ def test_the_client_does_not_try_again_what_the_gateway_tried_already(tmp_path: 
         result, _ = claude(here, tmp_path / "home", retries=10)
         assert result["is_error"]
         assert len(upstream.seen) == 2
-        assert "503" in (here.gateway.upstream_failure or "")
+        assert "503" in (here.failure() or "")
         assert b"placeholder" not in b"".join(str(seen.headers).encode() for seen in upstream.seen)
 
 

@@ -98,7 +98,7 @@ def test_the_openai_client_stops_at_once_at_a_limit(tmp_path: Path) -> None:
             base_url="http://gateway/s/x/v1",
             api_key="placeholder",
             max_retries=5,
-            http_client=httpx2.Client(transport=httpx2.HTTPTransport(uds=str(here.socket))),
+            http_client=httpx2.Client(transport=here.transport()),
         ) as client,
     ):
         client.responses.create(model="priced", input="go")
@@ -112,6 +112,7 @@ def request(number: int, **body: Any) -> ModelRequest:
     return ModelRequest(
         number=number,
         session="x",
+        label="x-00000000",
         api="messages",
         path="/v1/messages",
         query="",

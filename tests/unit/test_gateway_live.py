@@ -67,7 +67,7 @@ def test_openai_usage_is_metered(api: str, stream: bool) -> None:
         openai.OpenAI(
             base_url="http://gateway/s/x/v1",
             api_key="placeholder",
-            http_client=httpx2.Client(transport=httpx2.HTTPTransport(uds=str(here.socket))),
+            http_client=httpx2.Client(transport=here.transport()),
         ) as client,
     ):
         if api == "chat":
@@ -113,7 +113,7 @@ def test_what_is_worth_it_is_tried_again_and_the_client_never_knows(first: Reply
         assert answer.status_code == 200
         assert answer.content == b"".join(good.chunks)
         assert [seen.body for seen in upstream.seen] == [upstream.seen[0].body] * 3
-        assert here.gateway.upstream_failure is None
+        assert here.failure() is None
         assert [exchange.retries for exchange in here.exchanges()] == [2]
         assert here.gateway.usage().requests == 1
 
@@ -130,11 +130,11 @@ def test_a_stream_that_breaks_after_its_first_byte_breaks_for_the_client_too() -
     with Upstream(broken, Reply(chunks=STREAM, headers=EVENTS)) as upstream, opened(upstream.backend()) as here:
         with pytest.raises(httpx2.RemoteProtocolError):
             ask(here, stream=True)
-        assert "stream broke" in (here.gateway.upstream_failure or "")
+        assert "stream broke" in (here.failure() or "")
         exchange = here.exchanges()[0]
         assert (exchange.complete, exchange.input_tokens, exchange.output_tokens) == (False, 1000, None)
         assert ask(here, stream=True).status_code == 200
-        assert here.gateway.upstream_failure is None, "the client tried again and was answered"
+        assert here.failure() is None, "the client tried again and was answered"
         assert here.gateway.usage().cost_usd is None
 
 
@@ -144,7 +144,7 @@ def test_an_error_that_stays_reaches_the_client_and_counts_as_the_providers() ->
         assert (answer.status_code, answer.content) == (529, BUSY)
         assert answer.headers["x-should-retry"] == "false"
         assert len(upstream.seen) == 3
-        assert here.gateway.upstream_failure == "the provider answers 529: busy"
+        assert here.failure() == "the provider answers 529: busy"
         assert here.gateway.usage().input_tokens == 0, "providers don't bill errors"
 
 
@@ -154,8 +154,7 @@ def test_an_error_that_stays_reaches_the_client_and_counts_as_the_providers() ->
         (401, "invalid x-api-key", True),
         (403, "not allowed", True),
         (404, "model: priced", True),
-        (400, "Your credit balance is too low", True),
-        (429, "You exceeded your current quota", True),
+        (402, "pay", True),
         (400, "prompt is too long", False),
         (413, "too large", False),
     ],
@@ -165,14 +164,57 @@ def test_an_error_not_worth_a_second_try_is_passed_on_at_once(status: int, messa
     with Upstream(Reply(status=status, chunks=(body,))) as upstream, opened(upstream.backend()) as here:
         assert ask(here).status_code == status
         assert len(upstream.seen) == 1
-        assert (here.gateway.upstream_failure is not None) == failure
+        assert (here.failure() is not None) == failure
+
+
+NO_CREDIT = (
+    "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase"
+    " credits."
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, {"type": "invalid_request_error", "message": NO_CREDIT}),
+        (400, {"type": "billing_error", "message": "x"}),
+        (400, {"type": "invalid_request_error", "code": "billing_hard_limit_reached"}),
+        (429, {"type": "insufficient_quota", "code": "insufficient_quota", "message": "x"}),
+        (429, {"type": "requests", "code": "billing_not_active", "message": "x"}),
+    ],
+)
+def test_an_account_that_can_not_pay_is_no_fault_of_the_run_and_not_tried_again(
+    status: int, error: dict[str, str]
+) -> None:
+    reply = Reply(status=status, chunks=(json.dumps({"error": error}).encode(),))
+    with Upstream(reply) as upstream, opened(upstream.backend()) as here:
+        assert ask(here).status_code == status
+        assert len(upstream.seen) == 1
+        assert (here.failure() or "").startswith(f"the provider answers {status}: ")
+
+
+@pytest.mark.parametrize("field", ["billing", "quota", "insufficient_quota", "billing_error", NO_CREDIT])
+def test_a_request_that_the_provider_quotes_back_does_not_look_like_an_empty_account(field: str) -> None:
+    said = f"{field}: Extra inputs are not permitted"
+    error = {"type": "invalid_request_error", "code": "unknown_parameter", "param": field, "message": said}
+    quoting = Reply(status=400, chunks=(json.dumps({"error": error}).encode(),))
+    with Upstream(quoting) as upstream, opened(upstream.backend()) as here:
+        assert ask(here, **{field: 1}).status_code == 400
+        assert here.failure() is None
+
+
+def test_a_rate_limit_whose_words_tell_of_billing_is_tried_again() -> None:
+    error = {"type": "rate_limit_error", "message": "see your quota under billing"}
+    busy = Reply(status=429, chunks=(json.dumps({"error": error}).encode(),))
+    with Upstream(busy, Reply(chunks=(MESSAGE,))) as upstream, opened(upstream.backend()) as here:
+        assert ask(here).status_code == 200
 
 
 def test_an_error_inside_a_stream_is_the_providers() -> None:
     inside = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n'
     with Upstream(Reply(chunks=(*STREAM[:2], inside), headers=EVENTS)) as upstream, opened(upstream.backend()) as here:
         assert ask(here, stream=True).content.endswith(inside)
-        assert here.gateway.upstream_failure == "the provider's stream reports: busy"
+        assert here.failure() == "the provider's stream reports: busy"
 
 
 def test_a_provider_that_is_not_there_is_infrastructure() -> None:
@@ -181,7 +223,7 @@ def test_a_provider_that_is_not_there_is_infrastructure() -> None:
         answer = ask(here)
         assert answer.status_code == 502
         assert answer.headers["x-should-retry"] == "false"
-        assert "can't be reached: ConnectError" in (here.gateway.upstream_failure or "")
+        assert "can't be reached: ConnectError" in (here.failure() or "")
         assert here.exchanges()[0].retries == 1
         assert here.gateway.usage().cost_usd == 0
 
@@ -233,7 +275,9 @@ def test_two_gateways_in_a_row_agree_on_every_api(tmp_path: Path) -> None:
     }
     with opened(scripted(tmp_path, textwrap.dedent(script))) as inner, on_tcp(inner.socket) as address:
         for path, body in bodies.items():
-            provider = Provider(api="anthropic" if path == "messages" else "openai", base_url=f"{address}/s/x")
+            provider = Provider(
+                api="anthropic" if path == "messages" else "openai", base_url=f"{address}/s/{inner.labels['x']}"
+            )
             with opened(LiveBackend(provider, KEY)) as outer:
                 for stream in (False, True):
                     outer.post(f"/s/x/v1/{path}", model="priced", stream=stream, **body)

@@ -37,7 +37,7 @@ def answered(*results: str, turn: int) -> list[dict[str, Any]]:
 
 
 def client_of(here: Open, session: str = "plan") -> openai.OpenAI:
-    transport = httpx2.HTTPTransport(uds=str(here.socket))
+    transport = here.transport()
     return openai.OpenAI(
         base_url=f"http://gateway/s/{session}/v1",
         api_key="placeholder",
@@ -178,7 +178,7 @@ def test_a_turn_that_the_script_lacks_is_named(tmp_path: Path) -> None:
         assert answer.json()["error"]["message"] == "the script has no turn 3 for session plan"
         other = here.post("/s/judge/v1/messages", model="m", messages=answered(turn=0))
         assert other.json()["error"]["message"] == "the script has no turn 0 for session judge"
-        assert here.gateway.upstream_failure is None
+        assert here.failure() is None
 
 
 def test_a_session_with_a_part_falls_back_to_its_own_name(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_an_error_comes_as_often_as_the_script_says_for_each_conversation(tmp_pa
                 "param": None,
             }
             assert answers[0].headers["retry-after"] == "0.5"
-        assert here.gateway.upstream_failure is None
+        assert here.failure("x") is None
 
 
 def test_the_openai_client_gets_over_an_error(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_a_cut_answer_breaks_and_then_comes_whole(tmp_path: Path, stream: bool) 
         assert here.post("/s/x/v1/messages", **body).status_code == 200
         assert [exchange.complete for exchange in here.exchanges()] == [False, False, True]
         assert here.exchanges()[0].error == "the script cuts this answer"
-        assert here.gateway.upstream_failure is None
+        assert here.failure("x") is None
 
 
 def test_usage_is_what_the_script_says_or_unknown(tmp_path: Path) -> None:

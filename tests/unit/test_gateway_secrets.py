@@ -68,7 +68,7 @@ def test_a_redirect_is_not_followed() -> None:
         with Upstream(away) as upstream, opened(upstream.backend()) as here:
             assert ask(here).status_code == 502
             assert elsewhere.seen == []
-            assert here.gateway.upstream_failure == "the provider answers with a redirect"
+            assert here.failure() == "the provider answers with a redirect"
 
 
 def test_only_listed_headers_of_the_provider_reach_the_client() -> None:
@@ -103,7 +103,7 @@ def test_the_key_is_in_no_record_no_log_and_no_answer(
         assert KEY in upstream.seen[0].headers["x-api-key"]
         assert KEY.encode() not in answer.content
         assert KEY not in str(answer.headers)
-        assert KEY not in (here.gateway.upstream_failure or "")
+        assert KEY not in (here.failure() or "")
         assert here.exchanges()
         assert KEY not in here.file.read_text()
     assert KEY not in caplog.text
@@ -119,7 +119,7 @@ def test_only_the_runs_own_model_and_api_are_forwarded() -> None:
         assert here.post("/s/x/v1/responses", model="priced", input="go").status_code == 404
         assert ask(here).status_code == 200
         assert len(upstream.seen) == 1
-        assert here.gateway.upstream_failure is None
+        assert here.failure() is None
 
 
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

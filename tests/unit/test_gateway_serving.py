@@ -47,7 +47,9 @@ def posting(target: str, body: bytes, *headers: str) -> bytes:
 )
 def test_only_the_model_endpoints_exist(tmp_path: Path, target: str) -> None:
     with opened(scripted(tmp_path, SCRIPT)) as here:
-        answer = raw_request(here.socket, posting(target, json.dumps(HELLO).encode()))
+        answer = raw_request(
+            here.socket, posting(target.replace("plan", here.labels["plan"]), json.dumps(HELLO).encode())
+        )
         assert answer.startswith(b"HTTP/1.1 404 ")
         assert here.gateway.usage().requests == 0
 
@@ -55,7 +57,8 @@ def test_only_the_model_endpoints_exist(tmp_path: Path, target: str) -> None:
 def test_a_host_header_leads_nowhere_else(tmp_path: Path) -> None:
     with opened(scripted(tmp_path, SCRIPT)) as here:
         body = json.dumps(HELLO).encode()
-        answer = raw_request(here.socket, posting("/s/plan/v1/messages", body).replace(b"host: gateway", b"host: evil"))
+        told = posting(f"/s/{here.labels['plan']}/v1/messages", body).replace(b"host: gateway", b"host: evil")
+        answer = raw_request(here.socket, told)
         assert answer.startswith(b"HTTP/1.1 200 ")
         assert here.gateway.usage().requests == 1
 
@@ -84,15 +87,17 @@ def test_a_body_that_is_not_a_json_object_is_refused(tmp_path: Path, body: bytes
 
 @pytest.mark.parametrize("length", ["64000001", "9" * 12, "9" * 400])
 def test_a_length_beyond_the_limit_is_refused_before_the_body_comes(tmp_path: Path, length: str) -> None:
-    head = f"POST /s/plan/v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n"
     with opened(scripted(tmp_path, SCRIPT)) as here:
+        target = f"/s/{here.labels['plan']}/v1/messages"
+        head = f"POST {target} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n"
         assert raw_request(here.socket, head.encode()).startswith((b"HTTP/1.1 413 ", b"HTTP/1.1 400 "))
 
 
 @pytest.mark.parametrize("length", ["-1", "+5", "5, 6", "0x10", "five"])
 def test_a_length_that_is_no_number_is_refused(tmp_path: Path, length: str) -> None:
-    head = f"POST /s/plan/v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{{}}"
     with opened(scripted(tmp_path, SCRIPT)) as here:
+        target = f"/s/{here.labels['plan']}/v1/messages"
+        head = f"POST {target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{{}}"
         assert raw_request(here.socket, head.encode()).startswith(b"HTTP/1.1 400 ")
 
 
@@ -120,15 +125,16 @@ def test_a_compressed_body_is_refused(tmp_path: Path) -> None:
 
 def test_a_query_of_odd_characters_is_refused(tmp_path: Path) -> None:
     with opened(scripted(tmp_path, SCRIPT)) as here:
-        body = json.dumps(HELLO).encode()
-        assert b" 400 " in raw_request(here.socket, posting("/s/plan/v1/messages?a=http://x/", body))[:20]
-        assert b" 200 " in raw_request(here.socket, posting("/s/plan/v1/messages?beta=true", body))[:20]
+        body, target = json.dumps(HELLO).encode(), f"/s/{here.labels['plan']}/v1/messages"
+        assert b" 400 " in raw_request(here.socket, posting(f"{target}?a=http://x/", body))[:20]
+        assert b" 200 " in raw_request(here.socket, posting(f"{target}?beta=true", body))[:20]
 
 
 def test_half_a_request_does_not_hold_others_up(tmp_path: Path) -> None:
     with opened(scripted(tmp_path, SCRIPT)) as here, socket.socket(socket.AF_UNIX) as half:
         half.connect(str(here.socket))
-        half.sendall(b"POST /s/plan/v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{")
+        target = f"/s/{here.labels['plan']}/v1/messages"
+        half.sendall(f"POST {target} HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{{".encode())
         assert here.post("/s/plan/v1/messages", **HELLO).status_code == 200
 
 
@@ -201,7 +207,7 @@ def test_leaving_does_not_wait_for_a_script_that_waits(tmp_path: Path) -> None:
     with opened(scripted(tmp_path, "plan:\n- text: late\n  delay_s: 3600\n"), file=record) as here:
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(here.socket))
-            client.sendall(posting("/s/plan/v1/messages", json.dumps(HELLO).encode()))
+            client.sendall(posting(f"/s/{here.labels['plan']}/v1/messages", json.dumps(HELLO).encode()))
             here.post("/s/other/v1/messages", **HELLO)
             here.gateway.__exit__(None, None, None)
             assert not client.recv(100).startswith(b"HTTP/1.1 200")

@@ -47,6 +47,9 @@ class ModelRequest:
     number: int
     """Counted from one in the order of arrival."""
     session: str
+    """Plain name, such as `diagnose`."""
+    label: str
+    """Which session of that name: what stands in the request's path."""
     api: WireApi
     path: str
     """The API's own path, such as `/v1/messages`."""

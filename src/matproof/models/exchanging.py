@@ -21,6 +21,7 @@ from matproof.models.http_answers import Send, encoded, error_bytes, respond_err
 from matproof.models.limits import Budget
 from matproof.models.metering import Meter
 from matproof.models.observing import Observer
+from matproof.models.open_sessions import OpenSessions
 from matproof.models.prices import Cost, cost
 from matproof.models.reach import check_reach
 from matproof.models.redaction import Redactor, redact
@@ -48,26 +49,31 @@ class _Progress:
     """The error sent in place of an answer."""
     counted: tuple[Tokens | None, Cost] | None = None
     recorded: bool = False
+    interrupted: bool = False
+    """Ended by us, half way: that says nothing of the provider."""
     tokens: Tokens | None = None
     """Known from the backend; None: the observer knows."""
 
 
 class Exchanging:
-    """Runs exchanges; its failures are those of the provider that no later answer made good, by session."""
+    """Runs exchanges, and tells `sessions` how each ended."""
 
-    def __init__(self, backend: Backend, table: ModelTable, recorder: Recorder, meter: Meter, budget: Budget) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        table: ModelTable,
+        recorder: Recorder,
+        meter: Meter,
+        budget: Budget,
+        sessions: OpenSessions,
+    ) -> None:
         self._backend = backend
         self._table = table
         self._recorder = recorder
         self._meter = meter
         self._budget = budget
         self._turned_away = 0
-        self._failures: dict[str, str] = {}
-
-    @property
-    def failure(self) -> str | None:
-        """The newest failure of the provider after which its session got no whole answer."""
-        return next(reversed(list(self._failures.values())), None)
+        self._sessions = sessions
 
     async def run(self, request: ModelRequest, send: Send) -> None:
         """Answer `request`. Leaves the connection broken where the answer broke."""
@@ -84,9 +90,11 @@ class Exchanging:
             await self._admitted(progress, send)
         except asyncio.CancelledError:
             progress.error = progress.error or "the gateway closed before the answer ended"
+            progress.interrupted = True
             raise
         except BaseException as error:
             progress.error = redact(f"{type(error).__name__}: {error}"[:2000], self._backend.secrets)
+            progress.interrupted = True
             raise
         finally:
             self._count(progress)
@@ -175,18 +183,16 @@ class Exchanging:
         if progress.recorded:
             return
         progress.recorded = True
-        session, whole = progress.request.session, progress.observer is not None and progress.observer.complete
-        if progress.failure is not None:
-            self._failures.pop(session, None)
-            self._failures[session] = progress.failure
-        elif whole and progress.status < 300:
-            self._failures.pop(session, None)
+        # A count of tokens is no answer: that it fails or not says little of whether the session got one.
+        told = progress.failure is not None or not progress.interrupted
+        if told and progress.request.api != "count_tokens":
+            self._sessions.ended(progress.request.label, progress.failure)
         seconds = elapsed() - progress.started
         try:
             writing = self._recorder.append(lambda: self._exchange(progress, seconds))
             await asyncio.shield(asyncio.wrap_future(writing))
         except OSError as error:
-            self._failures[session] = f"exchanges can't be recorded: {error}"
+            self._sessions.ended(progress.request.label, f"exchanges can't be recorded: {error}")
             raise
 
     def _exchange(self, progress: _Progress, seconds: float) -> Exchange:

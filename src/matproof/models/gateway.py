@@ -1,14 +1,15 @@
 """The gateway: the one way out of a run. A reverse proxy on a Unix socket, in a thread with an event loop of its own.
 
 Whoever starts a run opens a `Gateway`, binds its socket into the sandbox, and asks it afterwards what was used. Its
-address inside is `http://…/s/<session>/…`: the session names the part of the run that speaks, the rest is the model
-API's own path. docs/gateway.md tells what it serves, records and refuses.
+address inside is `http://…/s/<label>/…`: the label stands for a session that is open, the rest is the model API's own
+path. docs/gateway.md tells what it serves, records and refuses.
 """
 
 import asyncio
 import logging
 import socket as sockets
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,6 +19,7 @@ from matproof.config.settings import Limits
 from matproof.core.errors import InfrastructureError
 from matproof.models.base import Backend
 from matproof.models.exchanges import Recorder
+from matproof.models.open_sessions import OpenSessions
 from matproof.models.serving import Service
 from matproof.records.base import Usage
 
@@ -40,6 +42,7 @@ class Gateway:
         self._backend = backend
         self._limits = limits
         self._table = table
+        self._sessions = OpenSessions()
         self._service: Service | None = None
         self._recorder: Recorder | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -48,8 +51,22 @@ class Gateway:
         self._thread: threading.Thread | None = None
         self._problem: BaseException | None = None
 
+    def session(self, name: str) -> AbstractContextManager[str]:
+        """Open a session, such as `plan`, for the context; gives the label that stands for it in `/s/<label>`.
+
+        Only open sessions are served. Raises ValueError for a name of odd characters, or of more than 51.
+        """
+        return self._sessions.opened(name)
+
+    def failure_of(self, label: str) -> str | None:
+        """How the provider failed the last exchange of a session, open or closed; None where it did not.
+
+        Later exchanges clear it, answered or not, token counts aside. Raises KeyError for a label never given.
+        """
+        return self._sessions.failure_of(label)
+
     def usage(self, session: str | None = None) -> Usage:
-        """What was used so far, by all sessions or by one; null where a reply did not tell."""
+        """What was used so far, by all sessions or by those of one name; null where a reply did not tell."""
         if self._service is None:
             raise InfrastructureError("the gateway was not started")
         return self._service.meter.usage(session)
@@ -59,15 +76,16 @@ class Gateway:
         """Why requests are refused, once a limit was met."""
         return self._service.budget.refusal if self._service is not None else None
 
-    @property
-    def upstream_failure(self) -> str | None:
-        """The newest failure of the provider after which its session got no whole answer: infrastructure."""
-        return self._service.exchanging.failure if self._service is not None else None
-
     def __enter__(self) -> Self:
         listening = _listen(self._path)
         self._recorder = Recorder(self._exchanges, self._backend.secrets)
-        self._service = Service(backend=self._backend, limits=self._limits, table=self._table, recorder=self._recorder)
+        self._service = Service(
+            backend=self._backend,
+            limits=self._limits,
+            table=self._table,
+            recorder=self._recorder,
+            sessions=self._sessions,
+        )
         self._thread = threading.Thread(target=self._serve, args=(listening,), name="gateway", daemon=True)
         self._thread.start()
         if not self._ready.wait(START_TIMEOUT_S) or self._problem is not None:

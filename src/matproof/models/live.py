@@ -11,12 +11,12 @@ import logging
 import random
 import re
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matproof.config.models import Provider
 from matproof.core.clock import utc_now
 from matproof.models import wire
-from matproof.models.base import Answer, BrokenStreamError, ModelRequest, Rejection, UpstreamError
+from matproof.models.base import Answer, BrokenStreamError, Json, ModelRequest, Rejection, UpstreamError
 from matproof.models.redaction import redact
 from matproof.models.strict_json import parse_object
 
@@ -28,7 +28,15 @@ MAX_PLAIN_BYTES = 64_000_000
 _RETRIED = (408, 409, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
 _PROVIDER_FAULT = (401, 402, 403, 404, 408, 429)
 """Statuses below 500 that say more of the account or the provider than of the request."""
-_BILLING = re.compile(r"credit balance|billing|quota|insufficient", re.IGNORECASE)
+_ACCOUNT = {"billing_error", "billing_not_active", "billing_hard_limit_reached", "insufficient_quota"}
+"""Types and codes of errors that say that the account can't pay. Never words of a message: it may quote the request."""
+_NO_CREDIT = (
+    400,
+    "invalid_request_error",
+    "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase"
+    " credits.",
+)
+"""The one such error without a type of its own; a message that is equal to the last character quotes nothing."""
 _SENT = re.compile(r"content-type|accept|user-agent|anthropic-(version|beta)|openai-beta|x-app|x-stainless-[a-z-]+")
 _PASSED_ON = re.compile(
     r"content-type|cache-control|retry-after|x-should-retry|request-id|x-request-id|(anthropic|x)-ratelimit-[a-z0-9-]+"
@@ -116,7 +124,7 @@ class LiveBackend:
         data = await _all(response)
         answer.chunks, answer.failure = _whole(data), _failure(response.status_code, data)
         again = response.status_code in _RETRIED and response.headers.get("x-should-retry") != "false"
-        if not again or (response.status_code == 429 and _BILLING.search(_message(data))):
+        if not again or _of_account(response.status_code, data):
             return answer, 0
         # We have tried as often as it makes sense: the client would only multiply it.
         answer.headers["x-should-retry"] = "false"
@@ -209,17 +217,23 @@ async def _drop(answer: Answer) -> None:
         continue
 
 
-def _message(data: bytes) -> str:
-    body = parse_object(data) or {}
-    error: Any = body.get("error")
-    return str(error.get("message", ""))[:500] if isinstance(error, dict) else data[:500].decode(errors="replace")
+def _error(data: bytes) -> Json:
+    error = (parse_object(data) or {}).get("error")
+    return error if isinstance(error, dict) else {"message": data[:500].decode(errors="replace")}
+
+
+def _of_account(status: int, data: bytes) -> bool:
+    """Whether an error says that the account can't pay, by what the provider alone decides."""
+    error = _error(data)
+    if any(isinstance(error.get(key), str) and error[key] in _ACCOUNT for key in ("type", "code")):
+        return True
+    return (status, error.get("type"), error.get("message")) == _NO_CREDIT
 
 
 def _failure(status: int, data: bytes) -> str | None:
     """Why an error of this status is the provider's or the account's fault; None where it is the request's."""
-    message = _message(data)
-    if status >= 500 or status in _PROVIDER_FAULT or (status == 400 and _BILLING.search(message)):
-        return f"the provider answers {status}: {message}"
+    if status >= 500 or status in _PROVIDER_FAULT or _of_account(status, data):
+        return f"the provider answers {status}: {str(_error(data).get('message', ''))[:500]}"
     return None
 
 

@@ -17,6 +17,7 @@ from matproof.models.exchanging import Exchanging
 from matproof.models.http_answers import Receive, Scope, Send, respond, respond_error
 from matproof.models.limits import Budget
 from matproof.models.metering import Meter
+from matproof.models.open_sessions import OpenSessions
 from matproof.models.scripts import SESSION_PATTERN
 from matproof.models.strict_json import parse_object
 from matproof.models.wire import ENDPOINTS
@@ -32,10 +33,13 @@ _QUERY = re.compile(r"[A-Za-z0-9_.=&-]{0,200}")
 class Service:
     """One gateway's application."""
 
-    def __init__(self, *, backend: Backend, limits: Limits, table: ModelTable, recorder: Recorder) -> None:
+    def __init__(
+        self, *, backend: Backend, limits: Limits, table: ModelTable, recorder: Recorder, sessions: OpenSessions
+    ) -> None:
         self.meter = Meter(scripted=backend.scripted)
         self.budget = Budget(limits, table, priced=not backend.scripted)
-        self.exchanging = Exchanging(backend, table, recorder, self.meter, self.budget)
+        self._sessions = sessions
+        self._exchanging = Exchanging(backend, table, recorder, self.meter, self.budget, sessions)
         self._table = table
         self._numbers = count(1)
         self._held = 0
@@ -64,9 +68,11 @@ class Service:
             raise Rejection(503, "overloaded_error", "matproof: the gateway is closing", retry=False)
         raw = bytes(scope["raw_path"]).decode("latin-1")
         found = _PATH.fullmatch(raw)
-        session, path = (found.group(1), found.group(2)) if found is not None else ("", raw)
+        label, path = (found.group(1), found.group(2)) if found is not None else ("", raw)
+        if found is not None:
+            self._name_of(label)
         if found is not None and scope["method"] == "POST" and path in ENDPOINTS:
-            await self._exchange(session, path, scope, receive, send)
+            await self._exchange(label, path, scope, receive, send)
         elif scope["method"] == "HEAD" and (found is not None or raw == "/"):
             await respond(send, 200, {})
         elif scope["method"] == "GET" and found is not None and path == "/v1/models":
@@ -76,13 +82,19 @@ class Service:
         else:
             raise Rejection(404, "not_found_error", "matproof: only the model endpoints are served here", retry=False)
 
+    def _name_of(self, label: str) -> str:
+        name = self._sessions.name_of(label)
+        if name is None:
+            raise Rejection(404, "not_found_error", f"matproof: session {label} is not open", retry=False)
+        return name
+
     def _models(self) -> Json:
         both = [{"id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"} for name in self._table.models]
         data = [{**one, "type": "model", "object": "model", "created": 0, "owned_by": "matproof"} for one in both]
         ends = {"first_id": data[0]["id"], "last_id": data[-1]["id"]} if data else {"first_id": None, "last_id": None}
         return {"object": "list", "data": data, "has_more": False, **ends}
 
-    async def _exchange(self, session: str, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _exchange(self, label: str, path: str, scope: Scope, receive: Receive, send: Send) -> None:
         query = bytes(scope["query_string"]).decode("latin-1")
         if not _QUERY.fullmatch(query):
             raise Rejection(
@@ -99,7 +111,9 @@ class Service:
                 raise Rejection(400, "invalid_request_error", "matproof: the body is not a JSON object", retry=False)
             request = ModelRequest(
                 number=next(self._numbers),
-                session=session,
+                # Once more: the body may have come long after its head, when the session was over.
+                session=self._name_of(label),
+                label=label,
                 api=ENDPOINTS[path],
                 path=path,
                 query=query,
@@ -107,7 +121,7 @@ class Service:
                 raw=raw,
                 body=body,
             )
-            await self.exchanging.run(request, send)
+            await self._exchanging.run(request, send)
         finally:
             self._held -= held.size
 
