@@ -17,8 +17,9 @@ import httpx2
 
 from matproof.config.models import ModelInfo, ModelTable, Prices, Provider
 from matproof.config.settings import Limits
+from matproof.core.files import read_json_lines
 from matproof.models.base import Backend
-from matproof.models.exchanges import Exchange, read_exchanges
+from matproof.models.exchanges import Exchange
 from matproof.models.gateway import Gateway
 from matproof.models.live import LiveBackend
 from matproof.models.scripted import ScriptedBackend
@@ -70,7 +71,7 @@ class Open:
 
     def exchanges(self) -> list[Exchange]:
         """What is recorded so far."""
-        return list(read_exchanges(self.file))
+        return [Exchange.model_validate(line) for line in read_json_lines(self.file)]
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from gateway_fixture import KEY, TABLE
 from matproof.config.models import ModelInfo, ModelTable, Provider
 from matproof.config.settings import Answers, Limits
 from matproof.core.errors import InputError
-from matproof.models import open_backend
 from matproof.models.keys import read_key
 from matproof.models.live import LiveBackend
+from matproof.models.opening import open_backend
 from matproof.models.scripted import ScriptedBackend
 
 

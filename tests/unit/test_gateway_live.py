@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import textwrap
 import threading
 from pathlib import Path
@@ -125,6 +126,31 @@ def test_a_plain_answer_that_breaks_off_is_tried_again() -> None:
         assert here.exchanges()[0].retries == 1
 
 
+@pytest.mark.parametrize(
+    "lost",
+    [Reply(silent=True), Reply(headers=EVENTS, cut=True), Reply(chunks=(MESSAGE[:40],), cut=True)],
+    ids=["silent", "cut before the first byte", "cut half way"],
+)
+@pytest.mark.parametrize("last", [Reply(chunks=(MESSAGE,)), Reply(status=400, chunks=(b"{}",)), Reply(status=307)])
+def test_what_a_try_cost_that_was_lost_after_it_was_sent_is_unknown(lost: Reply, last: Reply) -> None:
+    with Upstream(lost, last) as upstream, opened(upstream.backend()) as here:
+        ask(here)
+        usage, exchange = here.gateway.usage("plan"), here.exchanges()[0]
+        assert (usage.input_tokens, usage.output_tokens, usage.cost_usd) == (None, None, None)
+        assert "a try was lost after it was sent" in (usage.cost_reason or "")
+        assert (exchange.input_tokens, exchange.cost_usd) == (None, None)
+        assert (exchange.cost_reason, exchange.retries) == ("a try was lost after it was sent", 1)
+
+
+def test_a_lost_try_counts_towards_the_limits() -> None:
+    replies = (Reply(silent=True), Reply(silent=True), Reply(chunks=(MESSAGE,)))
+    with Upstream(*replies) as upstream, opened(upstream.backend(), tokens=1600) as here:
+        assert [ask(here).status_code for _ in range(2)] == [200, 403]
+        used = re.match(r"(\d+) of 1600 tokens", here.gateway.refusal or "")
+        assert used is not None
+        assert int(used[1]) > 1200 + 2 * 200
+
+
 def test_a_stream_that_breaks_after_its_first_byte_breaks_for_the_client_too() -> None:
     broken = Reply(chunks=STREAM[:4], headers=EVENTS, cut=True)
     with Upstream(broken, Reply(chunks=STREAM, headers=EVENTS)) as upstream, opened(upstream.backend()) as here:
@@ -165,49 +191,6 @@ def test_an_error_not_worth_a_second_try_is_passed_on_at_once(status: int, messa
         assert ask(here).status_code == status
         assert len(upstream.seen) == 1
         assert (here.failure() is not None) == failure
-
-
-NO_CREDIT = (
-    "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase"
-    " credits."
-)
-
-
-@pytest.mark.parametrize(
-    ("status", "error"),
-    [
-        (400, {"type": "invalid_request_error", "message": NO_CREDIT}),
-        (400, {"type": "billing_error", "message": "x"}),
-        (400, {"type": "invalid_request_error", "code": "billing_hard_limit_reached"}),
-        (429, {"type": "insufficient_quota", "code": "insufficient_quota", "message": "x"}),
-        (429, {"type": "requests", "code": "billing_not_active", "message": "x"}),
-    ],
-)
-def test_an_account_that_can_not_pay_is_no_fault_of_the_run_and_not_tried_again(
-    status: int, error: dict[str, str]
-) -> None:
-    reply = Reply(status=status, chunks=(json.dumps({"error": error}).encode(),))
-    with Upstream(reply) as upstream, opened(upstream.backend()) as here:
-        assert ask(here).status_code == status
-        assert len(upstream.seen) == 1
-        assert (here.failure() or "").startswith(f"the provider answers {status}: ")
-
-
-@pytest.mark.parametrize("field", ["billing", "quota", "insufficient_quota", "billing_error", NO_CREDIT])
-def test_a_request_that_the_provider_quotes_back_does_not_look_like_an_empty_account(field: str) -> None:
-    said = f"{field}: Extra inputs are not permitted"
-    error = {"type": "invalid_request_error", "code": "unknown_parameter", "param": field, "message": said}
-    quoting = Reply(status=400, chunks=(json.dumps({"error": error}).encode(),))
-    with Upstream(quoting) as upstream, opened(upstream.backend()) as here:
-        assert ask(here, **{field: 1}).status_code == 400
-        assert here.failure() is None
-
-
-def test_a_rate_limit_whose_words_tell_of_billing_is_tried_again() -> None:
-    error = {"type": "rate_limit_error", "message": "see your quota under billing"}
-    busy = Reply(status=429, chunks=(json.dumps({"error": error}).encode(),))
-    with Upstream(busy, Reply(chunks=(MESSAGE,))) as upstream, opened(upstream.backend()) as here:
-        assert ask(here).status_code == 200
 
 
 def test_an_error_inside_a_stream_is_the_providers() -> None:

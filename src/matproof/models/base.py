@@ -86,6 +86,8 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     retries: int = 0
     """Tries that failed before this one."""
+    lost: int = 0
+    """Of those, lost after they were sent: what they used is unknown."""
     request_id: str | None = None
     """The provider's name for it."""
     tokens: Tokens | None = None
@@ -119,11 +121,11 @@ class Rejection(Exception):  # noqa: N818 - it is an answer rather than an error
 class UpstreamError(Rejection):
     """The provider could not be reached or gave nothing usable after all retries: infrastructure, not the agent."""
 
-    def __init__(self, message: str, *, retries: int, sent: bool, retry: bool | None = False) -> None:
+    def __init__(self, message: str, *, retries: int, lost: int, retry: bool | None = False) -> None:
         super().__init__(502, "api_error", message, retry=retry)
         self.retries = retries
-        self.sent = sent
-        """Whether the request may have reached a model, so that what it cost is unknown."""
+        self.lost = lost
+        """Tries that may have reached a model, so that what they cost is unknown."""
 
 
 class Backend(Protocol):

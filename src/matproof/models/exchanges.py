@@ -5,15 +5,14 @@ provider's key is cut out of whatever came back. It is bounded: a text beyond `M
 file holds `MAX_FILE_BYTES`, is left out and its size and hash are kept.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from matproof.core.errors import InputError
-from matproof.core.files import append_json, read_json_lines, to_json
+from matproof.core.files import append_json, to_json
 from matproof.models.base import Tokens, WireApi
 from matproof.models.prices import Cost
 from matproof.models.redaction import redact
@@ -82,15 +81,6 @@ class Exchange(Record):
     """What went wrong, in words."""
     refused: bool = False
     """Whether the gateway itself turned the request away: a limit, or a request that reaches out."""
-
-
-def read_exchanges(path: Path) -> Iterator[Exchange]:
-    """Every exchange of a file, as it ended. Raises InputError for a line of another version."""
-    for number, line in enumerate(read_json_lines(path), start=1):
-        try:
-            yield Exchange.model_validate(line)
-        except ValidationError as error:
-            raise InputError(path, f"line {number}", "not an exchange", "use the version that wrote it") from error
 
 
 def used(tokens: Tokens | None, cost: Cost, *, scripted: bool) -> dict[str, Any]:

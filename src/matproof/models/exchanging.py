@@ -42,6 +42,8 @@ class _Progress:
     error: str | None = None
     failure: str | None = None
     retries: int = 0
+    lost: int = 0
+    """Tries of which nobody knows what they used."""
     request_id: str | None = None
     refused: bool = False
     observer: Observer | None = None
@@ -114,7 +116,7 @@ class Exchanging:
             )
             return
         progress.status, progress.retries, progress.request_id = answer.status, answer.retries, answer.request_id
-        progress.tokens = answer.tokens
+        progress.tokens, progress.lost = answer.tokens, answer.lost
         progress.failure = progress.error = self._redacted(answer.failure)
         try:
             await self._relay(progress, answer, send)
@@ -149,11 +151,9 @@ class Exchanging:
 
     async def _reject(self, progress: _Progress, rejection: Rejection, send: Send) -> None:
         progress.status, progress.error = rejection.status, self._redacted(str(rejection))
+        progress.tokens = NO_TOKENS
         if isinstance(rejection, UpstreamError):
-            progress.retries, progress.failure = rejection.retries, progress.error
-            progress.tokens = None if rejection.sent else NO_TOKENS
-        else:
-            progress.tokens = NO_TOKENS
+            progress.retries, progress.lost, progress.failure = rejection.retries, rejection.lost, progress.error
         progress.rejection = error_bytes(rejection)
         self._turned_away += progress.refused
         if not progress.refused:
@@ -173,10 +173,12 @@ class Exchanging:
         tokens = progress.tokens
         if observer is not None and (tokens is None or not observer.complete):
             tokens = observer.tokens if tokens is None else Tokens()
+        self._budget.settle(request, tokens, observer.size if observer is not None else 0, lost=progress.lost)
         price = cost(self._table, request.model, tokens)
+        if progress.lost:
+            tokens, price = Tokens(), Cost(None, "a try was lost after it was sent")
         progress.counted = (tokens, price)
         self._meter.add(request.number, request.session, tokens, price)
-        self._budget.settle(request, tokens, observer.size if observer is not None else 0)
 
     async def _record(self, progress: _Progress) -> None:
         """Append the exchange, once, and wait until it is durable."""

@@ -73,17 +73,22 @@ class Budget:
         self._requests += 1
         self._reserved[request.number] = reservation
 
-    def settle(self, request: ModelRequest, tokens: Tokens | None, reply_bytes: int) -> None:
-        """Count what an admitted request used; `tokens` of None, or with unknown parts, are estimated."""
+    def settle(self, request: ModelRequest, tokens: Tokens | None, reply_bytes: int, *, lost: int = 0) -> None:
+        """Count what an admitted request used; `tokens` of None, or with unknown parts, are estimated.
+
+        Each of the `lost` tries that came before is counted as one that read the request and wrote the same reply.
+        """
+        read = len(request.raw) // BYTES_PER_TOKEN + 1 if self._priced else 0
         input_tokens, output_tokens = (None, None) if tokens is None else (tokens.input, tokens.output)
         if input_tokens is None:
-            input_tokens = len(request.raw) // BYTES_PER_TOKEN + 1 if self._priced else 0
+            input_tokens = read
         if output_tokens is None:
             output_tokens = reply_bytes // BYTES_PER_TOKEN + 1 if self._priced else 0
         known = cost(self._table, request.model, tokens).usd
         usd = self._usd(request, input_tokens, output_tokens) if known is None else known
         self._reserved.pop(request.number, None)
         self._spent += Spent(input_tokens + output_tokens, usd)
+        self._spent += Spent(lost * (read + output_tokens), lost * self._usd(request, read, output_tokens))
         self._changed.set()
         self._changed = asyncio.Event()
 

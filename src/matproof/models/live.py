@@ -91,15 +91,20 @@ class LiveBackend:
             raise Rejection(
                 404, "not_found_error", f"model {request.model[:80]!r} is not part of this run", retry=False
             )
-        tried = 0
+        tried = lost = 0
         while True:
             pause = self._backoff_s * 2**tried * random.uniform(0.75, 1.25)  # noqa: S311 - jitter, no secret
             try:
                 answer, wait = await self._try(request, tried)
-            except _LostError as lost:
+            except _LostError as error:
+                lost += error.sent
                 if tried >= self._retries:
-                    raise UpstreamError(lost.message, retries=tried, sent=lost.sent) from lost
+                    raise UpstreamError(error.message, retries=tried, lost=lost) from error
+            except UpstreamError as error:
+                error.retries, error.lost = tried, error.lost + lost
+                raise
             else:
+                answer.lost = lost
                 pause = pause if wait is None else wait
                 if wait == 0 or tried >= self._retries or pause > self._max_wait_s:
                     return answer
@@ -120,7 +125,7 @@ class LiveBackend:
             return answer, 0
         if response.status_code < 400:
             await response.aclose()
-            raise UpstreamError("the provider answers with a redirect", retries=tried, sent=False)
+            raise UpstreamError("the provider answers with a redirect", retries=tried, lost=0)
         data = await _all(response)
         answer.chunks, answer.failure = _whole(data), _failure(response.status_code, data)
         again = response.status_code in _RETRIED and response.headers.get("x-should-retry") != "false"
@@ -201,7 +206,7 @@ async def _all(response: "httpx2.Response") -> bytes:
             parts.append(chunk)
             size += len(chunk)
             if size > MAX_PLAIN_BYTES:
-                raise UpstreamError("the provider's answer is too long", retries=0, sent=True)
+                raise UpstreamError("the provider's answer is too long", retries=0, lost=1)
     except BrokenStreamError as error:
         raise _LostError(str(error), sent=True) from error
     return b"".join(parts)
