@@ -154,14 +154,16 @@ print(read_within(root, "a"))
 
 
 @pytest.mark.parametrize(("mode", "before"), [("0", "artifacts can't be opened as a directory"), ("555", "b'inside'")])
-def test_a_directory_that_its_owner_closed_is_refused_until_given_back(tmp_path: Path, mode: str, before: str) -> None:
+def test_a_directory_that_its_owner_closed_is_refused_until_given_back(mode: str, before: str) -> None:
     import subprocess
     import sys
+    import tempfile
 
-    (tmp_path / "artifacts").mkdir()
-    tmp_path.chmod(0o711)
-    argv = [sys.executable, "-c", CLOSED, mode]
-    finished = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as place:  # pytest's own places are closed to the user that root becomes
+        Path(place).chmod(0o711)
+        Path(place, "artifacts").mkdir()
+        argv = [sys.executable, "-c", CLOSED, mode]
+        finished = subprocess.run(argv, cwd=place, capture_output=True, text=True, check=False)
     assert finished.stdout.splitlines() == [before, "b'again'"], finished.stderr
 
 

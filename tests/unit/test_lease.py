@@ -124,12 +124,15 @@ def test_a_live_owner_that_came_between_look_and_removal_is_left(owner: Path, mo
     dead.kill()
     dead.wait()
     live: list[subprocess.Popen[str]] = []
+    changed: list[int] = []
     whole = lease._is_dead
 
     def slowly(held: dict[str, object]) -> bool:
         answer = whole(held)
         if not live:  # after the look, somebody else takes the place
+            owner.unlink()
             live.append(hold_elsewhere(owner))
+            changed.append(owner.stat().st_ctime_ns)
         return answer
 
     monkeypatch.setattr(lease, "_is_dead", slowly)
@@ -137,6 +140,7 @@ def test_a_live_owner_that_came_between_look_and_removal_is_left(owner: Path, mo
         with pytest.raises(BusyError, match=r"worked on by process"), exclusive(owner):
             pass
         assert json.loads(owner.read_text())["pid"] == live[0].pid
+        assert [owner.stat().st_ctime_ns] == changed  # neither moved nor linked, not even for a moment
     finally:
         live[0].kill()
         live[0].wait()

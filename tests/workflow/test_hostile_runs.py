@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -20,8 +21,11 @@ from test_interruption import alive, start, wait_for
 from matproof.agents.orchestrated.agent import Orchestrated
 from matproof.agents.worker import restore
 from matproof.core.errors import InfrastructureError, InputError, RefusedError
-from matproof.core.files import write_json
+from matproof.core.files import read_model, write_json
+from matproof.execution.step import StepCommand, run_step
 from matproof.records.run import RunRecord
+from matproof.sandbox.engine import Mount, SandboxSpec, open_sandbox
+from matproof.sandbox.policy import Policy
 from matproof.traces.events import TraceWriter, read_trace
 
 ADD: dict[str, object] = {"id": "add", "command": "echo 55 > t.json", "outputs": ["t.json"]}
@@ -119,6 +123,41 @@ def test_a_rerun_lost_under_snakemake_leaves_the_earlier_result(project: Project
     outcomes = [json.loads((path / "run.json").read_text())["outcome"] for path in sorted((run / "attempts").iterdir())]
     assert outcomes == ["completed", "infrastructure", "infrastructure"]
     assert (run / "run.json").read_bytes() == before
+
+
+def test_a_lost_rerun_is_planned_again_where_an_input_is_newer(project: Project) -> None:
+    script = project.root / "config/settings/scripted.yaml"
+    before = script.read_text()
+    script.write_text("agent: orchestrated\nmodel: not-listed\n")
+    assert not project.snakemake().ok
+    script.write_text(before)
+    assert (project.root / f"results/runs/{A}/scripted/1/run.json").is_file()
+    assert f"reproduce {A}" in project.planned()
+
+
+@pytest.mark.parametrize("command", ["true " + "x" * 3_000_000, "true \0"])
+def test_a_command_that_no_program_can_be_given_is_a_failed_step(bench: Bench, command: str) -> None:
+    artifacts = bench.root / "artifacts"
+    artifacts.mkdir()
+    sandbox = open_sandbox(
+        SandboxSpec(
+            policy=read_model(Policy, bench.root / "sandbox/step.yaml"),
+            mounts=(Mount(source=artifacts, target="/work/artifacts", writable=True),),
+            workdir="/work/artifacts",
+        ),
+        allow_weaker=True,
+    )
+    result = run_step(
+        StepCommand(id="a", command=command, workdir=".", timeout_s=30, outputs=()),
+        number=1,
+        sandbox=sandbox,
+        artifacts=artifacts,
+        logs=bench.root / "steps",
+        cancel=threading.Event(),
+    )
+    assert not result.succeeded
+    assert result.attempt.returncode == 126
+    assert "can't be run" in (bench.root / "steps/a/1.err").read_text()
 
 
 def rewrite(file: Path, text: str) -> None:

@@ -115,9 +115,10 @@ def _reproduce(assignment: Assignment, tell: Callable[[str], None], ending: Endi
 def restore(run: RunPlace) -> None:
     """Write the run's `run.json` from its newest complete attempt, where the one is missing and the other is there.
 
-    It keeps the attempt's modification time, so that nothing later looks older than it is. Snakemake 9 with
-    `keep-incomplete`, as in our profile, removes the declared output before a job and leaves alone what stands there
-    after a failed one; without it, it removes the file again, and only the attempts tell.
+    Snakemake removes the declared output before a job. With `keep-incomplete`, as in our profile, it leaves alone what
+    stands there after a failed one, and counts it as made: so the lost job is planned again only where an input is
+    newer, for which the file keeps the modification time of its attempt, or where a person asks again. Without
+    `keep-incomplete` it removes the file once more, and only the attempts tell.
     """
     if run.run_json.exists() or not run.attempts.is_dir():
         return
