@@ -1,11 +1,13 @@
 """What an agent writes can neither speak in the client's name nor lead the judge astray."""
 
 import json
+import os
+from pathlib import Path
 
-import pytest
 from single_run import Bench, answer, plan
 
 from matproof.core.files import write_text
+from matproof.core.processes import run
 from matproof.evaluation.blind import snapshot
 from matproof.traces.events import read_trace
 
@@ -106,21 +108,17 @@ def test_the_agents_words_are_not_in_the_judges_instructions(bench: Bench) -> No
     assert "sonnet" not in (seen / "ending.json").read_text()
 
 
-@pytest.mark.parametrize("depth", [1200])
-def test_a_deep_tree_is_shown_as_far_as_it_goes(tmp_path: object, depth: int) -> None:
-    import os
-    from pathlib import Path
-
-    root = Path(str(tmp_path))
-    (root / "source").mkdir()
-    handle = os.open(root / "source", os.O_RDONLY)
-    for _ in range(depth):
+def test_a_deep_tree_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    handle = os.open(tmp_path / "source", os.O_RDONLY)
+    for _ in range(1200):
         os.mkdir("deeper", dir_fd=handle)
         inner = os.open("deeper", os.O_RDONLY, dir_fd=handle)
         os.close(handle)
         handle = inner
     os.close(handle)
-    left_out = snapshot(root / "source", root / "target")
+    left_out = snapshot(tmp_path / "source", tmp_path / "target")
+    run(["rm", "-rf", str(tmp_path / "source"), str(tmp_path / "target")])  # deeper than pytest's own clean-up goes
     assert len(left_out) == 1
     assert left_out[0].startswith("deeper/")
 
