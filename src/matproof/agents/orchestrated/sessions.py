@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from matproof.agents.base import Work
 from matproof.core.clock import elapsed
-from matproof.core.files import read_model
+from matproof.core.files import give_back, read_model
 from matproof.execution.conversation import Conversation, Held, converse
 from matproof.models.prompts import load_prompt
 from matproof.models.session import Tool
@@ -151,6 +151,8 @@ class Sessions:
     def _base(self, policy: str, mounts: tuple[Mount, ...], socket: Path | None, cpus: int) -> SandboxSpec:
         work = self._work
         resources = work.claim.metadata.resources
+        # A command may have closed the directory to everybody; the next sandbox must still be able to mount it.
+        give_back(work.place.artifacts)
         return SandboxSpec(
             policy=read_model(Policy, work.policies / f"{policy}.yaml"),
             mounts=mounts,
