@@ -38,5 +38,6 @@ lock: ## pin the dependencies again (needs uv on PATH)
 		--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --quiet \
 		-o requirements/demo.lock
 
-clean: ## delete results; the installation stays
+clean: ## delete all runs and results (CONFIRM=yes); the installation stays
+	@test "$(CONFIRM)" = yes || { echo "this deletes every run and its evidence in results/: make clean CONFIRM=yes"; exit 1; }
 	rm -rf results .snakemake

@@ -1,6 +1,6 @@
 """The seven stations of a claim: parse, package, reproduce, evaluate, gather, report."""
 
-from snakemake.utils import min_version, validate
+from snakemake.utils import min_version
 
 min_version("9.27")
 
@@ -23,3 +23,7 @@ rule all:
     input:
         all_runs,
         f"{RESULTS}/report/index.html",
+
+
+onerror:
+    campaign.tell_missing(config)

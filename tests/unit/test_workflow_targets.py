@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from matproof.config.workflow import claims, evaluation_files, package_files, rerun_arguments, resource, run_files
+from matproof.config.workflow import (
+    claims,
+    evaluation_files,
+    package_files,
+    resource,
+    run_files,
+    runs_of,
+    tell_missing,
+)
 from matproof.core.errors import InputError
 
 
@@ -65,17 +73,39 @@ def test_hidden_files_are_no_input_of_what_the_agent_sees(config: dict[str, obje
 
 
 def test_resources_come_from_the_claim_with_room_for_the_harness(config: dict[str, object]) -> None:
-    assert [
-        resource(str(config["tasks"]), "A-1_x", name) for name in ("cpus", "memory_mb", "gpus", "walltime_min")
-    ] == [
-        4,
-        9000,
-        0,
-        125,
-    ]
+    found = [resource(str(config["tasks"]), "A-1_x", name) for name in ("cpus", "memory_mb", "walltime_min")]
+    assert found == [4, 9000, 125]
 
 
 def test_a_rerun_names_the_runs_of_one_claim(config: dict[str, object]) -> None:
-    assert rerun_arguments(config, "A-1", ("s1",), 2) == ["results/runs/A-1_x/s1/2/run.json"]
+    assert runs_of(config, "A-1", ("s1",), 2) == ["results/runs/A-1_x/s1/2/run.json"]
+    assert evaluation_files(config, ["results/runs/A-1_x/s1/2/run.json"]) == [
+        "results/runs/A-1_x/s1/2/evaluations/checks.json"
+    ]
     with pytest.raises(InputError, match="no run of this campaign"):
-        rerun_arguments(config, "ghost", (), None)
+        runs_of(config, "ghost", (), None)
+
+
+def test_missing_runs_and_judgements_are_named(
+    config: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config |= {"results": str(tmp_path / "results"), "repeats": 1, "settings": ["s1"]}
+    first, second = (Path(path) for path in run_files(config))
+    first.parent.mkdir(parents=True)
+    first.write_text("{}")
+    tell_missing(config)
+    told = capsys.readouterr().err.splitlines()
+    assert told[:2] == [f"no run:       {second}", f"no judgement: {first.parent}/evaluations/checks.json"]
+    assert len(told) == 3
+    for path in (*run_files(config), *evaluation_files(config)):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text("{}")
+    tell_missing(config)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_long_list_of_missing_runs_is_cut(config: dict[str, object], capsys: pytest.CaptureFixture[str]) -> None:
+    tell_missing({**config, "repeats": 10})
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 22
+    assert told[20] == "… and 20 more"

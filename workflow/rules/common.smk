@@ -2,7 +2,7 @@
 
 from matproof.config import workflow as campaign
 
-validate(config, "../../docs/schemas/campaign.schema.json")
+campaign.complete(config, workflow.source_path("../../docs/schemas/campaign.schema.json"))
 
 RESULTS = config["results"]
 TASKS = config["tasks"]

@@ -22,7 +22,7 @@ rule gather:
 
 
 rule leaderboard:
-    """Refresh the tables from what exists, without touching a run; for a nightly job."""
+    """Refresh tables and report from what exists, without touching a run: where runs were lost, or every night."""
     log:
         f"{RESULTS}/logs/leaderboard.log",
     conda:
@@ -33,3 +33,4 @@ rule leaderboard:
         scripted="--include-scripted" if config.get("include_scripted") else "",
     shell:
         "matproof gather {params.results:q} --tasks {params.tasks:q} {params.scripted} > {log:q} 2>&1"
+        " && matproof report {params.results:q} --tasks {params.tasks:q} >> {log:q} 2>&1"

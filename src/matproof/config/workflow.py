@@ -8,15 +8,66 @@ import functools
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from matproof.core.errors import InputError
 
 Config = Mapping[str, Any]
+MOST_MISSING = 20
+"""Missing files that are named, one a line."""
 _PARTS = ("agent_view", "meta")
 """A directory with one of these is a claim: where the other is missing, the station that needs it says so."""
+
+
+def complete(config: dict[str, Any], schema_file: str) -> None:
+    """Fill in defaults; raise Snakemake's WorkflowError, in one line, for the first thing that is wrong.
+
+    Names are looked up now: Snakemake would plan around a judge that does not exist where all else is up to date.
+    """
+    import json
+
+    from snakemake.exceptions import WorkflowError
+
+    schema = json.loads(Path(schema_file).read_text(encoding="utf-8"))
+    for name, described in schema["properties"].items():
+        if "default" in described:
+            config.setdefault(name, described["default"])
+    problem = _wrong_shape(config, schema) or _wrong_names(config)
+    if problem is not None:
+        raise WorkflowError(f"configuration: {problem}")
+
+
+def _wrong_shape(config: Config, schema: dict[str, Any]) -> str | None:
+    from jsonschema import Draft202012Validator
+
+    errors = sorted(
+        Draft202012Validator(schema).iter_errors(dict(config)), key=lambda error: list(map(str, error.absolute_path))
+    )
+    if not errors:
+        return None
+    field = ".".join(str(part) for part in errors[0].absolute_path) or "(whole file)"
+    return f"{field}: {errors[0].message}; see docs/running.md"
+
+
+def _wrong_names(config: Config) -> str | None:
+    tasks, folder = config["tasks"], config["config_dir"]
+    if not Path(tasks).is_dir():
+        return f"tasks: there is no directory {tasks!r}"
+    for kind in ("settings", "judges"):
+        for name in config[kind]:
+            if not Path(folder, kind, f"{name}.yaml").is_file():
+                return f"{kind}: {name!r} has no file {folder}/{kind}/{name}.yaml"
+    chosen = config.get("claims", "all")
+    known = _all_claims(tasks)
+    if not known or not chosen:
+        return f"claims: there is none to run in {tasks!r}"
+    if chosen != "all" and (unknown := next((name for name in chosen if name not in known), None)) is not None:
+        meant = next((name for name in known if name.partition("_")[0] == unknown), None)
+        hint = f"; give the directory name {meant!r}" if meant else f"; see the directories in {tasks!r}"
+        return f"claims: there is no {unknown!r}{hint}"
+    return None
 
 
 def claims(config: Config) -> list[str]:
@@ -40,13 +91,27 @@ def run_files(config: Config) -> list[str]:
     ]
 
 
-def evaluation_files(config: Config) -> list[str]:
-    """Every evaluation of the campaign."""
+def evaluation_files(config: Config, runs: Iterable[str] | None = None) -> list[str]:
+    """Every evaluation of the campaign, or of these `runs` of it."""
     return [
         f"{run.removesuffix('/run.json')}/evaluations/{judge}.json"
-        for run in run_files(config)
+        for run in (run_files(config) if runs is None else runs)
         for judge in config["judges"]
     ]
+
+
+def tell_missing(config: Config) -> None:
+    """Say on standard error which runs and judgements of the campaign are not there, one a line, and what to do."""
+    runs = [path for path in run_files(config) if not Path(path).is_file()]
+    lost = {str(Path(run).parent) for run in runs}
+    judgements = [path for path in evaluation_files(config) if not Path(path).is_file()]
+    judgements = [path for path in judgements if str(Path(path).parents[1]) not in lost]
+    told = [f"no run:       {path}" for path in runs] + [f"no judgement: {path}" for path in judgements]
+    if len(told) > MOST_MISSING:
+        told[MOST_MISSING:] = [f"… and {len(told) - MOST_MISSING} more"]
+    advice = "Start the same command again for these; the target `leaderboard` makes tables and report without them."
+    if told:
+        print(*told, advice, sep="\n", file=sys.stderr)
 
 
 @functools.cache
@@ -58,7 +123,11 @@ def paper_files(tasks: str, claim: str) -> list[str]:
 
 @functools.cache
 def package_files(tasks: str, claim: str, audience: str) -> list[str]:
-    """What `package` reads for the agent or for judges: an edit of hidden files never redoes a run."""
+    """What `package` reads for the agent or for judges.
+
+    `reference/` is read for judges only, so an edit there never redoes a run. `meta/claim.yaml`, hidden too, is read
+    for both: the names of its quantities are shown to the agent, so an edit of it does.
+    """
     root = Path(tasks, claim)
     if audience == "judge":
         shown = _files(root / "agent_view", deep=False, names=("claim.txt",))
@@ -68,13 +137,13 @@ def package_files(tasks: str, claim: str, audience: str) -> list[str]:
 
 @functools.cache
 def resource(tasks: str, claim: str, name: str) -> int:
-    """`cpus`, `memory_mb`, `gpus` or `walltime_min` of a claim."""
+    """`cpus`, `memory_mb` or `walltime_min` of a claim."""
     stated = _yaml(f"{tasks}/{claim}/meta/claim.yaml").get("resources") or {}
     if name == "memory_mb":
         return max(2000, int(1000 * float(stated.get("memory_gb", 2))) + 1000)
     if name == "walltime_min":
         return max(5, int(60 * float(stated.get("walltime_h", 1))) + 5)
-    return int(stated.get(name, 1 if name == "cpus" else 0))
+    return int(stated.get("cpus", 1))
 
 
 @functools.cache
@@ -109,7 +178,12 @@ def _yaml(path: str) -> dict[str, Any]:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    data = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
+    try:
+        data = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
+    except yaml.YAMLError:
+        # Planning goes on for the other claims; the station that needs this file says what is wrong with it.
+        print(f"{path}: not valid YAML; what needs it will fail", file=sys.stderr)
+        return {}
     return data if isinstance(data, dict) else {}
 
 
@@ -122,7 +196,7 @@ def _files(root: Path, *, deep: bool = True, names: tuple[str, ...] | None = Non
     return sorted(found)
 
 
-def rerun_arguments(config: Config, claim: str, settings: tuple[str, ...], repeat: int | None) -> list[str]:
+def runs_of(config: Config, claim: str, settings: tuple[str, ...], repeat: int | None) -> list[str]:
     """The run.json files of one claim, by directory name or id. Raises InputError where nothing matches."""
     runs = []
     for run in run_files(config):

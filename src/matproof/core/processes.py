@@ -1,4 +1,4 @@
-"""The one function that runs other programs.
+"""The functions that run other programs: `run`, and `attached` for one that a person watches.
 
 Every program of ours is started here, from an argument list that a pure function built: no shell, its own session,
 both streams drained into capped logs, and on a timeout or a cancel the whole process group ended, gently, then not.
@@ -183,6 +183,28 @@ def run(
         stdout=logs[0].tail,
         stderr=logs[1].tail,
     )
+
+
+def attached(argv: Sequence[str]) -> int:
+    """Run `argv` in this terminal, with its streams, and return its exit status; negative for a signal.
+
+    Ctrl-C reaches it from the terminal and SIGTERM from here, and it decides what becomes of them: it is waited for.
+    Call it from the main thread. Raises FileNotFoundError where the program is missing.
+    """
+    process: subprocess.Popen[bytes] | None = None
+
+    def forward(number: int, _frame: object) -> None:
+        if process is not None and number == signal.SIGTERM:
+            process.send_signal(number)
+
+    # A handler of ours is not inherited, as ignoring would be: the program starts with the usual ones.
+    before = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        process = subprocess.Popen(list(argv))
+        return process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _wait(
