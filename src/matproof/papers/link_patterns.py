@@ -15,7 +15,7 @@ _DOT = rf"(?:\.{_BROKEN}|[ \t]\.[ \t]?|[ \t]?[\[({{]\s?(?:dot|\.)\s?[\])}}][ \t]
 _ARCHIVES = (
     "github.com github.io githubusercontent.com gitlab.com gitlab.io bitbucket.org codeberg.org sourceforge.net "
     "gitee.com zenodo.org figshare.com osf.io huggingface.co materialscloud.org codeocean.com datadryad.org kaggle.com "
-    "doi.org arxiv.org readthedocs.io readthedocs.org pypi.org anaconda.org mybinder.org paperswithcode.com "
+    "doi.org arxiv.org readthedocs.io readthedocs.org anaconda.org mybinder.org paperswithcode.com "
     "openreview.net softwareheritage.org mendeley.com openkim.org nomad-lab.eu tinyurl.com handle.net dropbox.com "
     "drive.google.com docs.google.com colab.research.google.com"
 )
