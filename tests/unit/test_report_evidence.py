@@ -185,7 +185,7 @@ def test_cited_evidence_is_linked_only_where_it_is_a_plain_file_of_the_attempt(
     attempt = write_run(tmp_path, run_record("MD-1_a")).attempt(1)
     (attempt.artifacts / "link.txt").symlink_to("/etc/passwd")
     (attempt.artifacts / "linked").symlink_to(attempt.artifacts)
-    assert evidence.evidence_link(attempt.root, cited) == link
+    assert evidence.cited_file(attempt.root, cited) == link
 
 
 def test_a_directory_that_cannot_be_listed_is_named_on_the_page(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flags_fixture import found_beside
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from records_fixture import checked, judgement, run_record, write_claim, write_run
@@ -30,7 +31,8 @@ ATTACKS = [
 ]
 KEPT = {"claim", "claim_id", "setting", "judge", "stdout_log", "stderr_log", "schema_version", "started", "ended"}
 CHOSEN = {
-    "outcome", "status", "ending", "kind", "grade", "label", "expected_outcome", "found", "verdict",
+    "outcome", "status", "ending", "kind", "grade", "label", "expected_outcome", "found", "verdict", "dimension",
+    "weight", "band",
 }  # fmt: skip
 
 
@@ -64,8 +66,9 @@ def _poison_record(model: type[Any], record: Any, text: str) -> Any:
     if model is RunRecord:
         for phase, kept in zip(data["phases"], clean["phases"], strict=True):
             phase["name"] = kept["name"]
-    for dimension, kept in zip(data.get("dimensions", []), clean.get("dimensions", []), strict=True):
-        dimension["name"] = kept["name"]
+    for judging, whole in zip(data.get("judgings", []), clean.get("judgings", []), strict=True):
+        for dimension, kept in zip(judging["dimensions"], whole["dimensions"], strict=True):
+            dimension["name"] = kept["name"]
     return model.model_validate(data)
 
 
@@ -75,7 +78,9 @@ def _site(root: Path, text: str) -> Path:
     write_claim(root / "tasks", claim, title=text)
     (root / "tasks" / claim / "agent_view/claim.txt").write_text(text)
     run = _poison_record(RunRecord, run_record(claim, reason="r", job="j"), text)
-    evaluations = [_poison_record(EvaluationRecord, item, text) for item in (judgement(run, 2), checked(run))]
+    evaluations = [
+        _poison_record(EvaluationRecord, item, text) for item in (judgement(run, 2), checked(run, **found_beside()))
+    ]
     unscored = _poison_record(EvaluationRecord, judgement(run, None, "judge-b"), text)
     place = write_run(root / "results", run, *evaluations, unscored)
     attempt = place.attempt(1)
@@ -105,6 +110,22 @@ def test_no_text_changes_the_elements_of_a_page(tmp_path: Path, attack: str) -> 
     attacked = _shapes(_site(tmp_path / "attacked", attack))
     assert [shape.elements for shape in attacked] == [shape.elements for shape in plain]
     assert [shape.links for shape in attacked] == [shape.links for shape in plain]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_no_file_or_excerpt_of_a_flag_changes_what_its_page_holds(tmp_path: Path, attack: str) -> None:
+    shapes = []
+    for number, text in enumerate(("x", attack)):
+        run = run_record("MD-1_a")
+        evaluation = checked(run, **found_beside(text, file=f"artifacts/{text}"))
+        results = tmp_path / str(number) / "results"
+        write_run(results, run, evaluation)
+        gather(results, tmp_path / "tasks", True)
+        site = build_site(results, tmp_path / "tasks", results / "report").parent
+        shapes.append(_Shape((site / "runs/MD-1_a/live/1.html").read_text()))
+    plain, attacked = shapes
+    assert attacked.elements == plain.elements
+    assert attacked.links == plain.links
 
 
 def test_the_words_of_an_attack_are_shown_as_words(tmp_path: Path) -> None:

@@ -12,9 +12,14 @@ from records_fixture import checked, judgement, run_record, write_claim, write_r
 
 from matproof.commands.report import command
 from matproof.core.errors import InputError
+from matproof.core.files import write_json
 from matproof.records.run import SandboxReport
 from matproof.report.site import build_site
+from matproof.tables.agreement import Pair
+from matproof.tables.calibration.calibrating import CalibrationReport, agreement_row
+from matproof.tables.calibration.kit import Kit
 from matproof.tables.gather import gather
+from matproof.tables.statistics import statistics, write_statistics
 
 
 class _Page(HTMLParser):
@@ -73,10 +78,14 @@ def _pages(results: Path) -> dict[str, Path]:
     return {str(path.relative_to(root)): path for path in sorted(root.rglob("*.html"))}
 
 
+def _runs(results: Path) -> dict[str, Path]:
+    """The first page of every run."""
+    return {name: path for name, path in _pages(results).items() if Path(name).match("runs/*/*/*.html")}
+
+
 def test_there_is_a_first_page_and_one_for_every_run(results: Path) -> None:
     assert _build(results) == results / "report/index.html"
-    assert list(_pages(results)) == [
-        "index.html",
+    assert list(_runs(results)) == [
         "runs/MD-1_a/demo/1.html",
         "runs/MD-1_a/live/1.html",
         "runs/MD-2_b/live/1.html",
@@ -196,7 +205,13 @@ def test_only_pages_of_changed_runs_are_written_again(results: Path) -> None:
     write_run(results, run, judgement(run, 5))
     _build(results)
     after = {name: path.stat().st_ino for name, path in _pages(results).items()}
-    assert {name for name in after if after[name] != before[name]} == {"index.html", "runs/MD-1_a/live/1.html"}
+    assert {name for name in after if after[name] != before[name]} == {
+        "index.html",
+        "claims.html",
+        "claims/MD-1_a.html",
+        "runs/MD-1_a/live/1.html",
+        "settings/live.html",
+    }
     assert "fully reproduced" in _pages(results)["runs/MD-1_a/live/1.html"].read_text()
 
 
@@ -207,8 +222,7 @@ def test_the_page_of_a_vanished_run_goes_and_foreign_files_stay(results: Path, t
     for claim, setting in (("MD-1_a", "demo"), ("MD-2_b", "live")):
         (results / "runs" / claim / setting / "1").rename(tmp_path / f"gone-{claim}")
     _build(results)
-    assert list(_pages(results)) == [
-        "index.html",
+    assert list(_runs(results)) == [
         "runs/MD-1_a/demo/notes.html",
         "runs/MD-1_a/live/1.html",
         "runs/MD-3_c/live/1.html",
@@ -270,3 +284,59 @@ def test_the_command_prints_where_the_site_is(results: Path, tmp_path: Path) -> 
     gather(results, tmp_path / "tasks", True)
     outcome = CliRunner().invoke(command, [str(results), "--tasks", str(tmp_path / "tasks"), "--out", f"{tmp_path}/o"])
     assert (outcome.exit_code, outcome.stdout) == (0, f"{tmp_path}/o/index.html\n")
+
+
+def test_statistics_of_another_version_are_a_problem_and_not_the_end_of_the_site(results: Path) -> None:
+    gather(results, results.parent / "tasks", True)
+    (results / "tables/statistics.parquet").write_bytes(b"PAR1 not")
+    index = _Page(build_site(results, results.parent / "tasks", results / "report"))
+    assert "tables/statistics.parquet" in index.shown
+    assert "statistics.html" not in index.values("href")
+    assert "compare.html" in index.values("href")
+
+
+def test_statistics_have_a_page_with_their_methods(results: Path) -> None:
+    gather(results, results.parent / "tasks", True)
+    write_statistics(results, statistics(results, include_scripted=True))
+    site = build_site(results, results.parent / "tasks", results / "report").parent
+    page = _Page(site / "statistics.html")
+    assert "Methods" in page.shown
+    assert "gathered again after this" not in page.shown
+    assert [href for href in page.values("href") if href.startswith("#score-method-")]
+    assert "statistics.html" in _Page(site / "index.html").values("href")
+
+
+def test_runs_judged_differently_are_listed_widest_first(results: Path) -> None:
+    run = run_record("MD-1_a")
+    write_run(results, run, judgement(run, 5), judgement(run, 1, "judge-b"))
+    run = run_record("MD-2_b")
+    write_run(results, run, judgement(run, 3), judgement(run, 2, "judge-b"))
+    _build(results)
+    shown = _Page(results / "report/judges.html").shown
+    assert shown.index("Title of MD-1_a") < shown.index("Title of MD-2_b")
+    assert "disputed" in shown
+    assert "judge-b 1" in shown
+
+
+def test_a_calibration_that_was_not_reported_is_a_problem(results: Path, tmp_path: Path) -> None:
+    gather(results, results.parent / "tasks", True)
+    site = build_site(results, results.parent / "tasks", results / "report", calibration=tmp_path / "kit")
+    assert "report.json" in _Page(site).shown
+    assert not (site.parent / "calibration.html").exists()
+
+
+def test_a_calibration_has_a_page_with_its_warnings(results: Path, tmp_path: Path) -> None:
+    pairs = [Pair(cluster=number, judge=judge, human=human) for number, (judge, human) in enumerate(_GRADES)]
+    report = CalibrationReport(
+        notes=["12 grades"], published={"kappa": 0.69}, rows=[agreement_row("j", "overall", pairs, 1)]
+    )
+    write_json(Kit(tmp_path / "kit").report_json, report)
+    gather(results, results.parent / "tasks", True)
+    site = build_site(results, results.parent / "tasks", results / "report", calibration=tmp_path / "kit").parent
+    shown = _Page(site / "calibration.html").shown
+    assert "12 grades" in shown
+    assert "kappa 0.69" in shown
+    assert (site / "figures/calibration-j.csv").read_text().count("\n") == 26
+
+
+_GRADES = [(4, 4), (4, 5), (5, 4), (4, 4), (5, 5), (4, 4), (4, 5), (5, 5), (3, 4), (4, 4), (2, 3), (4, 4)]

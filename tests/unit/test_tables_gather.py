@@ -14,7 +14,7 @@ from matproof.records.evaluation import DIMENSIONS
 from matproof.records.run import SandboxReport
 from matproof.tables.columns import TABLES, TABLES_VERSION, arrow_schema
 from matproof.tables.gather import gather, read_table
-from matproof.tables.shards import shard_path
+from matproof.tables.segments import shards_directory, stored_shards
 from matproof.tables.store import read_rows, write_table
 
 
@@ -67,7 +67,7 @@ def test_a_new_run_adds_one_shard_and_a_vanished_one_takes_its_shard_along(resul
     place.root.rename(tmp_path / "elsewhere")
     summary = gather(results, tmp_path / "tasks", False)
     assert (summary.new, summary.unchanged, summary.vanished) == (0, 2, 1)
-    assert not shard_path(results, ("MD-1_a", "live", "2")).exists()
+    assert stored_shards(results).keys == {"MD-1_a/live/1", "MD-2_b/live/1"}
     assert len(read_table(results, "runs")) == 2
 
 
@@ -82,24 +82,19 @@ def test_a_new_evaluation_is_seen(results: Path, tmp_path: Path) -> None:
 def test_the_same_results_give_the_same_bytes(results: Path, tmp_path: Path) -> None:
     gather(results, tmp_path / "tasks", True)
     before = _tables(results)
-    for path in results.glob("tables/shards/*/*/*.json"):
+    for path in shards_directory(results).iterdir():
         path.unlink()
     assert gather(results, tmp_path / "tasks", True).new == 2
     assert _tables(results) == before
 
 
-def test_a_broken_or_foreign_shard_is_made_again(results: Path, tmp_path: Path) -> None:
-    gather(results, tmp_path / "tasks", False)
-    shard_path(results, ("MD-1_a", "live", "1")).write_text("{")
-    older = shard_path(results, ("MD-2_b", "live", "1"))
-    older.write_text(json.dumps(json.loads(older.read_text()) | {"written_by": "0.0.1"}))
-    assert gather(results, tmp_path / "tasks", False).changed == 2
-
-
 def test_every_table_has_its_version_and_all_its_columns_even_when_empty(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     gather(tmp_path / "results", tmp_path / "tasks", False)
-    for name, columns in TABLES.items():
+    by_gather = {
+        name: columns for name, columns in TABLES.items() if name != "statistics"
+    }  # that is a station of its own
+    for name, columns in by_gather.items():
         schema = pq.read_schema(tmp_path / "results" / "tables" / f"{name}.parquet")
         assert schema.names == [column.name for column in columns]
         assert schema.metadata[b"matproof.schema_version"] == str(TABLES_VERSION).encode()

@@ -18,8 +18,8 @@ from campaign_project import Project
 from single_run import Bench, answer, plan
 from test_interruption import alive, start, wait_for
 
+from matproof.agents.attempts import restore
 from matproof.agents.orchestrated.agent import Orchestrated
-from matproof.agents.worker import restore
 from matproof.core.errors import InfrastructureError, InputError, RefusedError
 from matproof.core.files import read_model, write_json
 from matproof.execution.step import StepCommand, run_step

@@ -9,22 +9,24 @@ from matproof.core.files import write_text
 from matproof.traces.events import read_trace
 
 TALK = "    - text: done\n" * 4
-
-
-@pytest.fixture
-def ran(bench: Bench) -> Bench:
-    bench.run()
-    return bench
+BACKENDS = {"claude": "scripted-judge", "responses": "by-responses"}
+"""Back end → judge that uses it."""
 
 
 def judge_script(bench: Bench, text: str) -> None:
     write_text(bench.root / "demo/scripts/judge.yaml", text)
 
 
-def test_a_sound_run_scores_well(ran: Bench) -> None:
-    record = ran.judge("scripted-judge")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_sound_run_scores_well(ran: Bench, backend: str) -> None:
+    record = ran.judge(BACKENDS[backend])
     assert (record.status, record.overall, record.grade, record.success) == ("scored", 5, "fully_reproduced", True)
     assert record.scripted
+    assert record.versions["backend"] == backend
+    (judging,) = record.judgings
+    assert (judging.weak_evidence, judging.asked_again) == (False, False)
+    assert judging.cited is not None
+    assert (judging.cited.verified, judging.cited.uncited) == (judging.cited.given, 0)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +78,7 @@ def test_the_judge_can_not_change_the_run(ran: Bench) -> None:
     assert (ran.attempt().artifacts / "t.json").read_text() == "55"
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     ("script", "why"),
     [
@@ -84,9 +87,9 @@ def test_the_judge_can_not_change_the_run(ran: Bench) -> None:
         ("    - error: {status: 400, type: invalid_request_error, message: refused}\n" * 8, ""),
     ],
 )
-def test_a_lost_judge_leaves_unscored_and_why(ran: Bench, script: str, why: str) -> None:
+def test_a_lost_judge_leaves_unscored_and_why(ran: Bench, backend: str, script: str, why: str) -> None:
     judge_script(ran, f"version: 1\nsessions:\n  judge:\n{script}")
-    record = ran.judge("scripted-judge")
+    record = ran.judge(BACKENDS[backend])
     assert (record.status, record.overall, record.success) == ("unscored", None, None)
     assert record.reason
     assert why in record.reason

@@ -19,6 +19,11 @@ import click
     help="Providers and prices; by default models.yaml beside the directory of the judge.",
 )
 @click.option(
+    "--campaign",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Configuration with the campaign's budget; by default config.yaml beside the directory of the judge.",
+)
+@click.option(
     "--project",
     default=".",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -26,11 +31,19 @@ import click
 )
 @click.option("--allow-weaker", is_flag=True, help="Judge even where the sandbox can't enforce the policy.")
 def command(
-    task: Path, run_json: Path, judge_file: Path, manifest: Path, models_file: Path, project: Path, allow_weaker: bool
+    task: Path,
+    run_json: Path,
+    judge_file: Path,
+    manifest: Path,
+    models_file: Path | None,
+    campaign: Path | None,
+    project: Path,
+    allow_weaker: bool,
 ) -> None:
     """One judge's view of one run, beside its run.json.
 
-    Exit status 0 also where the judge could not score: the record says `unscored` and why.
+    Exit status 0 also where the judge could not score: the record says `unscored` and why. 77 where the campaign's
+    budget is used up: nothing was judged. Flags of a judge that is a program are told and change no exit status.
 
     \b
     Example:
@@ -39,6 +52,7 @@ def command(
         --manifest results/claims/MD-0002_lj-hcp-fcc/package/judge.json
     """
     from matproof.claims.payload import packaged_for
+    from matproof.config.campaign import beside, budget_of
     from matproof.evaluation.worker import Assignment, evaluate
     from matproof.records.places import RunPlace
 
@@ -50,6 +64,7 @@ def command(
             judge_file=judge_file.resolve(),
             run=RunPlace(run_json.resolve().parent),
             models_file=(models_file or judge_file.resolve().parents[1] / "models.yaml").resolve(),
+            budget=budget_of(campaign or beside(judge_file)),
             project=project.resolve(),
             allow_weaker=allow_weaker,
         ),
@@ -62,3 +77,7 @@ def command(
     else:
         said = f"unscored: {record.reason}"
     click.echo(f"{task.name}: {record.judge}: {said}")
+    for flag in record.detection.flags if record.detection is not None else ():
+        place = flag.places[0]
+        where = place.file if place.line is None else f"{place.file}:{place.line}"
+        click.echo(f"{task.name}: {record.judge}: {flag.weight} flag {flag.detector} ({flag.total}): {where}")

@@ -7,18 +7,15 @@ Everything is shown from a directory with a neutral name, because a process can 
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from matproof.core.files import to_json, write_text
+from matproof.core.masking import FAMILIES, mask
 from matproof.records.places import AttemptPlace
 from matproof.records.run import RunRecord
-
-_FAMILIES = ("claude", "anthropic", "sonnet", "opus", "haiku", "codex", "openai", "gpt", "kimi", "moonshot")
-MASK = "[agent]"
 
 
 @contextlib.contextmanager
@@ -41,7 +38,7 @@ def show(place: AttemptPlace, record: RunRecord, folder: Path) -> Path:
     left_out = [f"artifacts/{line}" for line in snapshot(place.artifacts, folder / "artifacts")]
     left_out += [f"steps/{line}" for line in snapshot(place.steps, folder / "steps")]
     write_text(folder / "left_out.txt", "".join(f"{line}\n" for line in left_out))
-    names = (record.model, record.setting, record.agent, *_FAMILIES)
+    names = (record.model, record.setting, record.agent, *FAMILIES)
     for source in (place.trace, place.orchestration):
         text = source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
         write_text(folder / source.name, mask(text, names))
@@ -101,10 +98,3 @@ def _same_file(source: Path, copy: Path) -> None:
         os.link(source, copy, follow_symlinks=False)
     except OSError:
         shutil.copy2(source, copy, follow_symlinks=False)
-
-
-def mask(text: str, names: Iterable[str]) -> str:
-    """`text` with each of `names` replaced, in any case, together with a version that is joined to it."""
-    ordered = sorted({name for name in names if name}, key=len, reverse=True)
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, ordered))})(?:[-_.]?\d[\w.-]*)?\b", re.IGNORECASE)
-    return pattern.sub(MASK, text)

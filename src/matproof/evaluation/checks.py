@@ -6,6 +6,10 @@ is outside its tolerance; `undetermined` where the judgement is right or absent 
 compared. A run that left no readable analysis is scored, not unscored: leaving none is the agent's doing. A claim
 without readable expectations, or without a number or relation among them, leaves the run unscored, whatever the agent
 said: were only its wrong judgements scored, such a claim could be lost and never won.
+
+How far a number is off is recorded in multiples of its tolerance, since the rubric's anchors 5 and 4 are about once and
+twice the tolerance. Statements are left to judges, by name. Required steps and flags are found elsewhere and change no
+verdict.
 """
 
 import math
@@ -24,6 +28,7 @@ from matproof.records.evaluation import Checks, QuantityCheck, RelationCheck, Ve
 EXPECTED = "reference/expected.yaml"
 Relation = Literal["holds", "broken", "undetermined"]
 Found = Literal["supported", "contradicted", "undetermined"]
+Band = Literal["within", "within_2x", "outside"]
 
 
 class ChecksOutcome(NamedTuple):
@@ -44,11 +49,20 @@ def run_checks(artifacts: Path, task: Path) -> ChecksOutcome:
     except InputError as error:
         return ChecksOutcome("unscored", f"no expectations: {EXPECTED}: {error.field}: {error.problem}", None)
     if not (expected.quantities or expected.orderings or expected.signs):
+        left = f"; its {len(expected.statements)} statements are left to judges" if expected.statements else ""
         return ChecksOutcome(
-            "unscored", f"nothing to compare by program: {EXPECTED} has no number, order or sign", None
+            "unscored", f"nothing to compare by program: {EXPECTED} has no number, order or sign{left}", None
         )
     analysis, why_missing = read_analysis(artifacts)
     return ChecksOutcome("scored", None, check_analysis(expected, analysis, why_missing=why_missing))
+
+
+def expectations(task: Path) -> Expected | None:
+    """The claim's expectations; None where they are missing or malformed, which `run_checks` names."""
+    try:
+        return read_yaml_model(Expected, task, EXPECTED)
+    except InputError:
+        return None
 
 
 def check_analysis(expected: Expected, analysis: AnalysisResult | None, *, why_missing: str | None = None) -> Checks:
@@ -73,6 +87,7 @@ def check_analysis(expected: Expected, analysis: AnalysisResult | None, *, why_m
         explanation=explanation,
         quantities=quantities,
         relations=relations,
+        left_to_judges=[statement.id for statement in expected.statements],
     )
 
 
@@ -81,14 +96,42 @@ def within(value: float, quantity: Quantity) -> bool:
 
     A relative 1e-9 is forgiven, so that a value on the boundary is not lost to the rounding of a unit conversion.
     """
+    centre, reach = _centre_and_reach(quantity)
+    slack = SAME * max(abs(centre) + reach, abs(value))
+    return abs(value - centre) <= reach + slack
+
+
+def deviation(value: float, quantity: Quantity) -> float | None:
+    """Distance of `value`, in the quantity's unit, from the expected one in multiples of the tolerance.
+
+    Of an interval: from its middle, in halves of its width. None for an interval that is a bound rather than a value
+    (half its width is more than half its middle), for a tolerance of zero that is missed, and where the multiple is too
+    large for a number.
+    """
+    centre, reach = _centre_and_reach(quantity)
+    if quantity.interval is not None and reach > abs(centre) / 2:
+        return None
+    distance = abs(value - centre)
+    if distance == 0:
+        return 0.0
+    multiple = distance / reach if reach > 0 else math.inf
+    return multiple if math.isfinite(multiple) else None
+
+
+def band(value: float, quantity: Quantity) -> Band:
+    """`within` the tolerance, `within_2x` (anchor 4 of the rubric), or `outside`."""
+    if within(value, quantity):
+        return "within"
+    multiple = deviation(value, quantity)
+    return "within_2x" if multiple is not None and multiple <= 2 * (1 + SAME) else "outside"
+
+
+def _centre_and_reach(quantity: Quantity) -> tuple[float, float]:
     if quantity.interval is not None:
         low, high = quantity.interval
-    else:
-        centre = quantity.value or 0.0
-        reach = quantity.abs_tol if quantity.abs_tol is not None else (quantity.rel_tol or 0.0) * abs(centre)
-        low, high = centre - reach, centre + reach
-    slack = SAME * max(abs(low), abs(high), abs(value))
-    return low - slack <= value <= high + slack
+        return low / 2 + high / 2, high / 2 - low / 2
+    centre = quantity.value or 0.0
+    return centre, quantity.abs_tol if quantity.abs_tol is not None else (quantity.rel_tol or 0.0) * abs(centre)
 
 
 def _target(quantity: Quantity) -> Target:
@@ -123,6 +166,8 @@ def _check(quantity: Quantity, found: Match) -> QuantityCheck:
         reported=found.value,
         reported_as=found.reported_as,
         status=status,
+        deviation=None if found.value is None else deviation(found.value, quantity),
+        band=None if found.value is None else band(found.value, quantity),
         detail=found.problem,
     )
 

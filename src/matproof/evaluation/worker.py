@@ -1,24 +1,34 @@
 """The `evaluate` station: one judge's view of one run, written as one file.
 
-A judge that can't judge is a result (`unscored`, with the reason). Only an infrastructure failure raises; then no file
-is written and the runner may try again.
+A judge that can't judge is a result (`unscored`, with the reason). Only an infrastructure failure and the campaign's
+budget raise; then no record is written and the runner may try again.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from matproof import __version__
 from matproof.claims.loading import load_claim
+from matproof.config.budget import CampaignBudget
 from matproof.config.models import ModelTable
 from matproof.config.settings import Judge
 from matproof.core.clock import elapsed, timestamp
+from matproof.core.errors import CancelledError, InfrastructureError
 from matproof.core.files import read_model, write_json
-from matproof.evaluation.checks import run_checks
-from matproof.evaluation.judge import Case, judge
-from matproof.records.evaluation import GRADES, SUCCESS_SCORE, EvaluationRecord
+from matproof.core.hashes import file_hashes
+from matproof.evaluation.checks import expectations, run_checks
+from matproof.evaluation.detectors.detect import detect, scene_of
+from matproof.evaluation.judge import Case, JudgeReport, Means, judge, refuse_mismatch
+from matproof.evaluation.panels import total_usage, verdict
+from matproof.evaluation.required_steps import required_steps
+from matproof.execution.ending import EndedBySignal, ended_by_signal
+from matproof.models.funds import Funds
+from matproof.records.cancelling import wished
+from matproof.records.evaluation import EvaluationRecord
 from matproof.records.places import RunPlace
-from matproof.records.run import RunRecord
+from matproof.records.run import RunRecord, merged_report
+from matproof.sandbox.choosing import chosen_engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +41,31 @@ class Assignment:
     judge_file: Path
     run: RunPlace
     models_file: Path
+    budget: CampaignBudget = field(default_factory=CampaignBudget)
+    """What the campaign may spend."""
     project: Path
     allow_weaker: bool = False
 
 
 def evaluate(assignment: Assignment, tell: Callable[[str], None]) -> EvaluationRecord:
-    """Judge one run and write the record. Raises InfrastructureError, RefusedError, InputError."""
+    """Judge one run and write the record.
+
+    Raises InfrastructureError, also for a signal, CancelledError, RefusedError, BudgetReachedError, InputError.
+    """
+    assignment.run.cancel.unlink(missing_ok=True)  # an earlier wish, granted: the campaign was started again
+    with ended_by_signal() as ending:
+        try:
+            return _evaluate(assignment, tell)
+        except EndedBySignal as error:
+            ending.disarm()
+            ending.wait_until_alone()
+            attempt = RunRecord.read(assignment.run.run_json).attempt
+            if (who := wished(assignment.run, attempt)) is not None:
+                raise CancelledError(f"judging {assignment.run.root}: {who}") from error
+            raise InfrastructureError(str(error)) from error
+
+
+def _evaluate(assignment: Assignment, tell: Callable[[str], None]) -> EvaluationRecord:
     chosen = read_model(Judge, assignment.judge_file)
     record = RunRecord.read(assignment.run.run_json)
     name = assignment.judge_file.stem
@@ -62,13 +91,18 @@ def _head(record: RunRecord, name: str, chosen: Judge) -> dict[str, object]:
 
 
 def _checked(assignment: Assignment, record: RunRecord) -> dict[str, object]:
-    status, reason, checks = run_checks(assignment.run.attempt(record.attempt).artifacts, assignment.task)
+    place = assignment.run.attempt(record.attempt)
+    status, reason, checks = run_checks(place.artifacts, assignment.task)
+    expected = expectations(assignment.task)
+    scene = scene_of(place, record, assignment.task, expected)
     return {
         "status": status,
         "reason": reason,
         "success": None if checks is None else checks.verdict == "correct",
         "checks": checks,
-        "versions": {"matproof": __version__},
+        "required_steps": required_steps(expected, scene),
+        "detection": detect(scene),
+        "versions": {"matproof": __version__, **_files(assignment)},
     }
 
 
@@ -77,44 +111,59 @@ def _judged(
 ) -> dict[str, object]:
     if chosen.answers is None:
         raise TypeError("a judge of kind agent has answers")
-    folder = _new_folder(assignment.run.evaluations / name)
-    report = judge(
-        Case(
+    table = read_model(ModelTable, assignment.models_file)
+    refuse_mismatch(chosen, table, assignment.judge_file)
+    claim = load_claim(assignment.task)
+    engine = chosen_engine(
+        chosen.answers.sandbox,
+        config=assignment.models_file.parent,
+        project=assignment.project,
+        subdomain=claim.metadata.subdomain,
+        gpus=0,
+    )
+    reports: list[JudgeReport] = []
+    for number in range(1, chosen.repeats + 1):
+        funds = Funds(
+            assignment.run.results, assignment.budget, setting=record.setting, scripted=chosen.answers.scripted
+        )
+        funds.check(chosen.answers, table)
+        if chosen.repeats > 1:
+            tell(f"judging {number} of {chosen.repeats}")
+        case = Case(
             record=record,
             place=assignment.run.attempt(record.attempt),
-            claim_text=load_claim(assignment.task).text,
+            claim_text=claim.text,
             task=assignment.task,
             manifest=assignment.manifest,
             results=assignment.run.results,
-            folder=folder,
-        ),
-        chosen.answers,
-        table=read_model(ModelTable, assignment.models_file),
-        policy=assignment.project / chosen.policy,
-        project=assignment.project,
-        allow_weaker=assignment.allow_weaker or chosen.answers.allow_weaker,
-        tell=tell,
-    )
-    common: dict[str, object] = {
-        "usage": report.usage,
-        "sandbox": report.sandbox,
-        "versions": {"matproof": __version__, **report.versions},
-    }
-    found = report.judgement
-    if found is None:
-        return {**common, "status": "unscored", "reason": report.reason}
+            folder=_new_folder(assignment.run.evaluations / name),
+            number=number,
+        )
+        means = Means(
+            table=table,
+            funds=funds,
+            policy=assignment.project / chosen.policy,
+            engine=engine,
+            project=assignment.project,
+            allow_weaker=assignment.allow_weaker or chosen.answers.allow_weaker,
+            tell=tell,
+        )
+        reports.append(judge(case, chosen, means))
     return {
-        **common,
-        "status": "scored",
-        "overall": found.overall,
-        "grade": GRADES[found.overall],
-        "success": found.overall >= SUCCESS_SCORE,
-        "dimensions": found.dimensions,
-        "strengths": found.strengths,
-        "key_errors": found.key_errors,
-        "failure_labels": found.failure_labels,
-        "self_comparison": found.self_comparison,
+        **verdict([report.judging for report in reports]),
+        "usage": total_usage([report.usage for report in reports]),
+        "sandbox": merged_report(sandbox for report in reports for sandbox in report.reports),
+        "versions": {"matproof": __version__, **_files(assignment), **reports[0].versions},
     }
+
+
+def _files(assignment: Assignment) -> dict[str, str]:
+    return file_hashes(
+        judge=assignment.judge_file,
+        models=assignment.models_file,
+        expected=assignment.task / "reference/expected.yaml",
+        procedure=assignment.task / "reference/procedure.md",
+    )
 
 
 def _new_folder(parent: Path) -> Path:

@@ -3,7 +3,9 @@
 results/
   claims/<claim>/{paper.md, package/{agent.json, agent/, judge.json, judge/}}
   runs/<claim>/<setting>/<repeat>/{run.json, evaluations/<judge>.json, attempts/<nnn>/{run.json, trace.jsonl,
-      exchanges.jsonl, orchestration.json, artifacts/, steps/, evaluations/<judge>/}}
+      exchanges.jsonl, orchestration.json, inventory.json, artifacts/, steps/, evaluations/<judge>/}}
+  ledger/
+  m2m/{systems/<system>.parquet, rows.parquet, scores/<profile>.parquet, attacks/, judgements.jsonl}
   tables/, report/
 """
 
@@ -61,6 +63,11 @@ class AttemptPlace:
         return self.root / "trace.jsonl"
 
     @property
+    def inventory(self) -> Path:
+        """Every file that the attempt left, as it was at its end."""
+        return self.root / "inventory.json"
+
+    @property
     def exchanges(self) -> Path:
         """The gateway's own record."""
         return self.root / "exchanges.jsonl"
@@ -74,6 +81,16 @@ class AttemptPlace:
     def steps(self) -> Path:
         """Logs of the steps."""
         return self.root / "steps"
+
+    @property
+    def jobs(self) -> Path:
+        """Orders and results of steps that are Slurm jobs, with submitit's files; never visible in a sandbox."""
+        return self.root / "jobs"
+
+    @property
+    def run(self) -> "RunPlace":
+        """The run that it belongs to."""
+        return RunPlace(self.root.parents[1])
 
     @property
     def payload(self) -> Path:
@@ -93,6 +110,12 @@ class RunPlace:
         return self.root.parents[3]
 
     @property
+    def names(self) -> tuple[str, str, str]:
+        """Claim, setting and repeat."""
+        claim, setting, repeat = self.root.parts[-3:]
+        return claim, setting, repeat
+
+    @property
     def run_json(self) -> Path:
         """Result of the newest complete attempt."""
         return self.root / "run.json"
@@ -101,6 +124,11 @@ class RunPlace:
     def owner(self) -> Path:
         """Who works here now: exclusive."""
         return self.root / "owner.json"
+
+    @property
+    def cancel(self) -> Path:
+        """A person's wish that an attempt stop."""
+        return self.root / "cancel.json"
 
     @property
     def attempts(self) -> Path:
@@ -119,6 +147,26 @@ class RunPlace:
     def evaluation(self, judge: str) -> Path:
         """The record of one judge."""
         return self.evaluations / f"{judge}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePlace:
+    """Files of Matter to Mechanism that are not tables of the report."""
+
+    root: Path
+
+    @property
+    def rows(self) -> Path:
+        """The literature's rows and every system's."""
+        return self.root / "rows.parquet"
+
+    def system(self, system: str) -> Path:
+        """Rows that one system wrote; its record and its calls to a model are beside it."""
+        return self.root / "systems" / f"{system}.parquet"
+
+    def scores(self, profile: str) -> Path:
+        """Scores of all rows under a lexicon profile."""
+        return self.root / "scores" / f"{profile}.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +191,19 @@ class Results:
         return self.root / "runs"
 
     @property
+    def ledger(self) -> Path:
+        """What was spent, a file an account (docs/budgets.md)."""
+        return self.root / "ledger"
+
+    @property
     def paper_cache(self) -> Path:
         """Parsed papers by content hash."""
         return self.root / "cache" / "papers"
+
+    @property
+    def m2m(self) -> SuitePlace:
+        """Files of Matter to Mechanism."""
+        return SuitePlace(self.root / "m2m")
 
     def claim(self, claim: str) -> ClaimPlace:
         """Files of one claim."""

@@ -7,7 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from matproof.records.base import Record, Usage
 
-RunOutcome = Literal["completed", "agent_error", "budget", "walltime", "infrastructure"]
+RunOutcome = Literal["completed", "agent_error", "budget", "walltime", "infrastructure", "unfunded", "cancelled"]
+LOST = ("infrastructure", "unfunded", "cancelled")
+"""Outcomes that say nothing of the agent, so that the attempt does not count and the run is done again."""
 PhaseName = Literal["plan", "setup", "execute", "extract", "session"]
 
 
@@ -33,6 +35,10 @@ class SandboxReport(BaseModel):
 
     engine: str
     version: str | None = None
+    image: str | None = None
+    """Name of the image's file or directory, for an engine that has one."""
+    image_digest: str | None = None
+    """`sha256:…` of the image file, or of the manifest of an image directory."""
     enforced: dict[str, str] = {}
     """Limit or isolation → the mechanism that enforced it, such as `memory: RLIMIT_DATA per process`."""
     weaker: dict[str, str] = {}
@@ -53,7 +59,11 @@ def merged_report(reports: Iterable[SandboxReport]) -> SandboxReport | None:
             if how not in known:
                 known.append(how)
     joined = {limit: " | ".join(hows) for limit, hows in enforced.items()}
-    return SandboxReport(engine=found[0].engine, version=found[0].version, enforced=joined, weaker=weaker)
+    return found[0].model_copy(update={"enforced": joined, "weaker": weaker})
+
+
+StepEnding = Literal["exited", "timeout", "cancelled", "memory", "node", "preempted"]
+"""`memory`: killed for want of it; `node`: its node failed; `preempted`: another job took its place."""
 
 
 class StepAttempt(BaseModel):
@@ -66,12 +76,21 @@ class StepAttempt(BaseModel):
     workdir: str
     started: str
     seconds: float
-    returncode: int
-    ending: Literal["exited", "timeout", "cancelled"]
+    returncode: int | None
+    """Exit status; null where nobody could see it, as of a step whose node failed."""
+    ending: StepEnding
+    reason: str | None = None
+    """More about the ending, where more is known."""
+    job: str | None = None
+    """Slurm job of this try, where it had one of its own."""
+    host: str | None = None
+    """Node of that job; null where it never began."""
     stdout_log: str
     stderr_log: str
     new_outputs: list[str] = []
-    """Expected outputs that exist after it and did not before, or changed."""
+    """Files below the artifacts that appeared or changed while it ran, expected ones first; at most 200 names."""
+    new_outputs_total: int | None = None
+    """How many those are; null where there were too many files to compare, or the step's job was lost."""
     missing_outputs: list[str] = []
     """Expected outputs that do not exist after it."""
     diagnosis: str | None = None
@@ -126,6 +145,13 @@ class RunRecord(Record):
     """Program or prompt → version or content hash."""
     payload_sha256: str | None = None
     """Hash of the manifest of what the agent was given."""
+    inventory_sha256: str | None = None
+    """Hash of `inventory.json`; null where none was taken."""
     host: str = ""
     job: str | None = Field(default=None)
     """Batch job id, where there is one."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the attempt counts."""
+        return self.outcome not in LOST

@@ -80,6 +80,8 @@ class LeftFile:
     """Bytes; None where it isn't a plain file."""
     kind: str
     """`file`, `link` or `special`."""
+    path: str | None
+    """Path below the attempt as it is; None where it can't be opened by name."""
     href: str | None
     """Path below the attempt, quoted for a URL; None where it is not linked to."""
 
@@ -165,14 +167,15 @@ def listing(attempt: Path) -> Listing:
                 name=clean(os.path.relpath(path, attempt / "artifacts"), 300),
                 size=status.st_size if plain else None,
                 kind="file" if plain else "link" if link else "special",
-                href=_quoted(below) if plain and path.suffix.lower() in LINKED else None,
+                path=below if plain else None,
+                href=quoted(below) if plain and path.suffix.lower() in LINKED else None,
             )
         )
     return found
 
 
-def evidence_link(attempt: Path, cited: str) -> str | None:
-    """A link for a file that a judge cites, below the attempt; None where it is not a plain file that may be linked."""
+def cited_file(attempt: Path, cited: str) -> str | None:
+    """The path below the attempt of a file that a judge cites; None where it is not a plain file there."""
     parts = Path(cited).parts
     if not parts or Path(cited).is_absolute() or ".." in parts or "\0" in cited:
         return None
@@ -187,8 +190,8 @@ def evidence_link(attempt: Path, cited: str) -> str | None:
             if stat.S_ISLNK(mode):
                 break
         else:
-            if stat.S_ISREG(mode) and here.suffix.lower() in LINKED:
-                return _quoted(os.path.relpath(here, attempt))
+            if stat.S_ISREG(mode):
+                return os.path.relpath(here, attempt)
     return None
 
 
@@ -221,7 +224,8 @@ def _walk(directory: Path) -> Iterator[tuple[Path, os.stat_result | OSError]]:
         stack += reversed(below)
 
 
-def _quoted(relative: str) -> str:
+def quoted(relative: str) -> str:
+    """A path as a part of a URL."""
     return quote(os.fsencode(relative))
 
 

@@ -1,14 +1,15 @@
-"""The first page: how the settings did, how the scores spread, and every run."""
+"""The first page: how the settings did, in numbers and pictures, and the way to everything else."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 
+from matproof.records.run import LOST
 from matproof.report import figures
-from matproof.report.pages import render
+from matproof.report.campaign import Campaign, key_of, style_of
+from matproof.report.charts import Chart
+from matproof.report.pages import Frame, render
 from matproof.tables.board_text import empty_reason
 from matproof.tables.columns import Row
 from matproof.tables.gather import board_counts
@@ -17,9 +18,8 @@ from matproof.tables.store import read_rows
 
 SCORE_WIDTH, SCORE_MARGIN = 220.0, 10.0
 """Picture of a mean score."""
-BAR_WIDTH = 100.0
-"""Picture of a distribution, in per cent."""
-_STYLES = ("s1", "s2", "s3", "s4", "s5", "no", "yes", "none")
+MOST_RUNS = 40
+"""Runs that the first page lists itself; the page of all runs has the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +40,6 @@ class Board:
     kind: str | None
     scripted: bool
     rows: list[BoardRow]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
-    """How one setting's runs spread under one judge."""
-
-    setting: str
-    kind: str
-    scripted: bool
-    total: int
-    segments: list[figures.Segment]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,59 +72,72 @@ class IndexView:
     empty: str | None
     left_out: list[str]
     counts: dict[str, int]
-    distributions: list[tuple[str, list[Distribution]]]
-    """By judge."""
+    charts: list[tuple[str, str, list[Chart]]]
+    """(judge, kind, charts)."""
+    matrix: Chart | None
     judges: list[str]
     runs: list[RunRow]
+    """At most `MOST_RUNS`: those that ended last."""
+    all_runs: int
     problems: list[Row]
     unscored: int
     spent: float | None
     spent_known: float | None
     scripted_runs: int
+    flagged: int | None
+    """Runs with a flag; None where no judge is a program."""
+    strongly_flagged: int
     latest: str | None
 
 
-def index_page(results: Path, hrefs: dict[tuple[str, str, int], str], more_problems: Sequence[Row]) -> str:
+def index_page(
+    campaign: Campaign,
+    hrefs: dict[tuple[str, str, int], str],
+    more_problems: Sequence[Row],
+    charts: list[tuple[str, str, list[Chart]]],
+    matrix: Chart | None,
+    frame: Frame,
+) -> str:
     """HTML of the first page. `hrefs` has the runs that have a page."""
-    runs, overall = read_rows(results, "runs"), _overall(results)
-    claims = {row["claim"]: row for row in read_rows(results, "claims")}
-    counts, left_out = board_counts(results)
-    rows = read_rows(results, "leaderboard")
-    judges = sorted({row["judge"] for row in overall})
-    given = {(*_key(row), row["judge"]): row for row in overall}
-    costs = [row["cost_usd"] for row in read_rows(results, "usage") if not row["scripted"]]
+    counts, left_out = board_counts(campaign.results)
+    rows = read_rows(campaign.results, "leaderboard")
+    costs = [row["cost_usd"] for row in read_rows(campaign.results, "usage") if not row["scripted"]]
     known = [cost for cost in costs if cost is not None]
-    run_rows = [_run_row(run, claims, judges, given, hrefs) for run in runs]
-    shown = [verdict for row in run_rows for verdict in row.verdicts if verdict is not None]
+    kept = {key_of(run) for run in campaign.runs if run["outcome"] not in LOST}
+    scripted = {key_of(run) for run in campaign.runs if run["scripted"]}
+    scripted |= {key_of(row) for row in campaign.overall if row["scripted"]}
+    scored = sum(row["status"] == "scored" and key_of(row) in kept for row in campaign.overall)
+    latest = (
+        sorted(campaign.runs, key=lambda run: run["ended"])[-MOST_RUNS:] if len(campaign.runs) > MOST_RUNS else None
+    )
     view = IndexView(
         boards=_boards(rows),
         empty=None if rows else empty_reason(left_out, counts),
         left_out=left_out,
         counts=counts,
-        distributions=_distributions(runs, {row["judge"]: row["kind"] for row in overall}, given),
-        judges=judges,
-        runs=run_rows,
-        problems=[*read_rows(results, "problems"), *more_problems],
-        unscored=sum(verdict.style == "none" for verdict in shown),
+        charts=charts,
+        matrix=matrix,
+        judges=campaign.judges,
+        runs=[_run_row(run, campaign, hrefs) for run in (latest[::-1] if latest is not None else campaign.runs)],
+        all_runs=len(campaign.runs),
+        problems=[*read_rows(campaign.results, "problems"), *more_problems],
+        unscored=len(kept) * len(campaign.kinds) - scored,
         spent=0.0 if not costs else total(costs),
         spent_known=sum(known) if known else None,
-        scripted_runs=sum(row.scripted for row in run_rows),
-        latest=max((run["ended"] for run in runs), default=None),
+        scripted_runs=len(scripted),
+        flagged=len(campaign.flags) if "checks" in campaign.kinds.values() else None,
+        strongly_flagged=sum(strong > 0 for strong, _ in campaign.flags.values()),
+        latest=max((run["ended"] for run in campaign.runs), default=None),
     )
-    return render("index.html", view=view, root="index.html", score_width=SCORE_WIDTH, margin=SCORE_MARGIN)
-
-
-def judges_of(results: Path) -> list[str]:
-    """Names of all judges, sorted."""
-    return sorted({row["judge"] for row in _overall(results)})
-
-
-def _overall(results: Path) -> list[Row]:
-    return [row for row in read_rows(results, "evaluations") if row["dimension"] == "overall"]
-
-
-def _key(row: Row) -> tuple[str, str, int]:
-    return row["claim"], row["setting"], row["repeat"]
+    return render(
+        "index.html",
+        frame=frame,
+        view=view,
+        root="index.html",
+        here="index.html",
+        score_width=SCORE_WIDTH,
+        margin=SCORE_MARGIN,
+    )
 
 
 def _boards(rows: Sequence[Row]) -> list[Board]:
@@ -154,62 +156,32 @@ def _boards(rows: Sequence[Row]) -> list[Board]:
     ]
 
 
-def _distributions(
-    runs: Sequence[Row], kinds: dict[str, str], given: dict[tuple[str, str, int, str], Row]
-) -> list[tuple[str, list[Distribution]]]:
-    """Per judge, agents first, one bar per setting; runs lost to infrastructure apart."""
-    judged = [run for run in runs if run["outcome"] != "infrastructure"]
-    judges = sorted(kinds, key=lambda judge: (kinds[judge], judge))
-    return [(judge, _bars(judged, judge, kinds[judge], given)) for judge in judges if judged]
-
-
-def _bars(
-    runs: Sequence[Row], judge: str, kind: str, given: dict[tuple[str, str, int, str], Row]
-) -> list[Distribution]:
-    groups: dict[tuple[bool, str], Counter[str]] = {}
-    for run in runs:
-        row = given.get((*_key(run), judge))
-        scripted = run["scripted"] or bool(row and row["scripted"])
-        groups.setdefault((scripted, run["setting"]), Counter())[_verdict(row).style] += 1
-    return [
-        Distribution(
-            setting=setting,
-            kind=kind,
-            scripted=scripted,
-            total=counts.total(),
-            segments=figures.stack([(style, counts[style]) for style in _STYLES], BAR_WIDTH),
-        )
-        for (scripted, setting), counts in sorted(groups.items())
-    ]
-
-
-def _verdict(row: Row | None) -> Verdict:
+def verdict_of(row: Row | None) -> Verdict:
+    """The cell for a row `overall`; None is a run that the judge said nothing of."""
+    style = style_of(row)
     if row is None:
-        return Verdict(text="unscored", style="none", order=-1, title="no judgement")
+        return Verdict(text="unscored", style=style, order=-1, title="no judgement")
     if row["status"] == "unscored":
-        return Verdict(text="unscored", style="none", order=-1, title=row["reason"] or "")
+        return Verdict(text="unscored", style=style, order=-1, title=row["reason"] or "")
     if row["score"] is not None:
         grade = (row["grade"] or "").replace("_", " ")
-        return Verdict(text=str(row["score"]), style=f"s{row['score']}", order=row["score"], title=grade)
+        return Verdict(text=str(row["score"]), style=style, order=row["score"], title=grade)
     if row["success"]:
-        return Verdict(text="correct", style="yes", order=1, title="the verdict is correct")
-    return Verdict(text="not correct", style="no", order=0, title="the verdict is incorrect or undetermined")
+        return Verdict(text="correct", style=style, order=1, title="the verdict is correct")
+    return Verdict(text="not correct", style=style, order=0, title="the verdict is incorrect or undetermined")
 
 
-def _run_row(
-    run: Row,
-    claims: dict[str, Row],
-    judges: Sequence[str],
-    given: dict[tuple[str, str, int, str], Row],
-    hrefs: dict[tuple[str, str, int], str],
-) -> RunRow:
-    lost = run["outcome"] == "infrastructure"
-    rows = [given.get((*_key(run), judge)) for judge in judges]
-    href = hrefs.get(_key(run))
+def _run_row(run: Row, campaign: Campaign, hrefs: dict[tuple[str, str, int], str]) -> RunRow:
+    return run_row(run, campaign, hrefs.get(key_of(run)))
+
+
+def run_row(run: Row, campaign: Campaign, href: str | None) -> RunRow:
+    """A run in a table of runs; `href` is the path of its page, where it has one."""
+    rows = [campaign.verdicts.get((key_of(run), judge)) for judge in campaign.judges]
     return RunRow(
         run=run,
-        claim=claims[run["claim"]],
+        claim=campaign.claims[run["claim"]],
         href=quote(href) if href else None,
-        verdicts=[None if lost else _verdict(row) for row in rows],
+        verdicts=[None if run["outcome"] in LOST else verdict_of(row) for row in rows],
         scripted=run["scripted"] or any(row is not None and row["scripted"] for row in rows),
     )

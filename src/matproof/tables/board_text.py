@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from matproof.tables.columns import TABLES, Row
+from matproof.tables.overconfidence import BOARD_NOTE, board_lines
 from matproof.tables.words import cost_text, one_line, plural, score_text, seconds_text, share_text, shorten
 
 WIDTH = 110
@@ -29,24 +30,27 @@ def board_csv(rows: Sequence[Row]) -> str:
 def board_markdown(rows: Sequence[Row], *, left_out: Sequence[str], counts: dict[str, int]) -> str:
     """The leaderboard for people.
 
-    `counts` has `runs`, `claims`, `infrastructure`, `lost_attempts`, `unfinished` and `problems`.
+    `counts` has `runs`, `claims`, `infrastructure`, `unfunded`, `cancelled`, `lost_attempts`, `unfinished` and
+    `problems`; what is missing is none.
     """
     told = [plural(counts["claims"], "claim"), plural(counts["runs"], "run")]
     for name, text in (
         ("infrastructure", f"{counts['infrastructure']} lost to infrastructure"),
+        ("unfunded", f"{counts.get('unfunded')} cut by the campaign's budget"),
+        ("cancelled", f"{counts.get('cancelled')} cancelled"),
         ("lost_attempts", plural(counts["lost_attempts"], "lost attempt")),
         ("unfinished", f"{counts['unfinished']} unfinished"),
         ("problems", plural(counts["problems"], "problem")),
     ):
-        told += [text] if counts[name] else []
+        told += [text] if counts.get(name) else []
     parts = ["# Leaderboard", "", " · ".join(told), ""]
     live = [row for row in rows if not row["scripted"]]
     scripted = [row for row in rows if row["scripted"]]
     if live:
-        parts += [*_table(live), ""]
+        parts += [*_table(live), "", *_grid(board_lines(live)), ""]
     if scripted:
         parts += ["## Scripted: demonstrations", "", *_wrapped(_scripted_note(scripted)), ""]
-        parts += [*_table(scripted), ""]
+        parts += [*_table(scripted), "", *_grid(board_lines(scripted)), ""]
     if not rows:
         parts += [*_wrapped(empty_reason(left_out, counts)), ""]
     elif left_out:
@@ -95,6 +99,7 @@ def _notes(rows: Sequence[Row]) -> list[str]:
         "score: 1 to 5; success: a score of at least 4, or a correct verdict; both are means over claims ± standard "
         "error (repeats of a claim are averaged first), and an unscored run counts in neither",
         "time: median of a run; cost: of all runs, judges apart",
+        BOARD_NOTE,
     ]
     if any(row["unscored"] or row["infrastructure"] for row in rows):
         notes.append("unscored: runs without a score from this judge; infra: runs lost to node, sandbox or provider")
@@ -139,6 +144,11 @@ def _table(rows: Sequence[Row]) -> list[str]:
     lines = [_HEADERS, *(_cells(row) for row in rows)]
     if not any(row["unscored"] or row["infrastructure"] for row in rows):
         lines = [(*line[:6], *line[8:]) for line in lines]
+    return _grid(lines)
+
+
+def _grid(lines: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines of a Markdown table whose columns 1 and 2 give way where it would be wider than `WIDTH`."""
     columns = range(len(lines[0]))
     widths = [max(3, *(len(line[index]) for line in lines)) for index in columns]
     room = WIDTH - (3 * len(widths) + 1) - sum(width for index, width in enumerate(widths) if index not in _SHRINKING)

@@ -1,24 +1,31 @@
 """The station `gather`: runs and evaluations into tables and the leaderboard.
 
-Tables are rebuilt from shards every time, and a shard is made again only where a run changed. The same results give
+Tables are rebuilt from shards every time, and a run is read again only where it changed. The same results give
 the same bytes: nothing here knows the time. What can't be read is left out, named in `problems`, and never counted
 as a score; that is no failure of the station, since the tables of all other runs are needed all the same.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from matproof.core.files import read_text, to_json, write_text
 from matproof.records.places import Results
+from matproof.records.run import LOST
+from matproof.tables.beside_checks import beside_rows
 from matproof.tables.board_text import board_csv, board_markdown
 from matproof.tables.claims import claim_rows
 from matproof.tables.columns import SHARDED, Row
 from matproof.tables.leaderboard import leaderboard
-from matproof.tables.shards import Shard, find_runs, make_shard, shard_path, signature_of, stored_shard
-from matproof.tables.store import read_metadata, read_table, write_table
+from matproof.tables.panels import agreement_rows, judged_again, panel_rows, write_disagreements
+from matproof.tables.reading import current_shards
+from matproof.tables.segments import rows_of
+from matproof.tables.store import plain_rows, read_metadata, read_table, write_arrow, write_table
+from matproof.tables.views import run_key
 
+_COUNTED = ("runs", "judgements", "checks", "flags", "required_steps", "usage")
+"""Of the tables that come from shards, those whose every row others are computed from."""
 __all__ = ["GatherSummary", "board_counts", "gather", "leaderboard_text", "read_table"]
 
 
@@ -49,29 +56,36 @@ class GatherSummary:
         return self.new + self.changed + self.unchanged
 
 
-def gather(results: Path, tasks: Path, include_scripted: bool = False) -> GatherSummary:
-    """Build every table of `results`. A `tasks` that is missing leaves what is known of claims to the runs."""
-    seen = {"new": 0, "changed": 0, "unchanged": 0}
-    shards: list[Shard] = []
-    keys = set()
-    for run in find_runs(results):
-        keys.add(run.key)
-        path, signature = shard_path(results, run.key), signature_of(run.place)
-        stored = stored_shard(path, signature)
-        seen["unchanged" if stored else "changed" if path.exists() else "new"] += 1
-        shards.append(stored or make_shard(results, run, signature))
-    vanished = _drop_vanished(results, keys)
-    tables = {name: _joined(shards, name) for name in SHARDED}
-    ran = {row["claim"]: row["claim_id"] for row in tables["runs"]}
-    tables["claims"], problems = claim_rows(tasks, ran)
-    tables["problems"] = [row for shard in shards for row in shard.problems] + problems
-    files = [write_table(results, name, rows) for name, rows in tables.items()]
-    states = {state: sum(shard.state == state for shard in shards) for state in ("infrastructure", "unfinished")}
-    files += _write_leaderboard(results, tables, states, include_scripted)
+def gather(results: Path, tasks: Path, include_scripted: bool = False, workers: int | None = None) -> GatherSummary:
+    """Build every table of `results`. A `tasks` that is missing leaves what is known of claims to the runs.
+
+    `workers` processes read the runs that are new or changed; None is as many as there are processors.
+    """
+    shards, seen = current_shards(results, workers)
+    arrow = {name: rows_of(shards, name) for name in SHARDED}
+    tables = {name: plain_rows(arrow[name]) for name in _COUNTED}
+    tables["evaluations"] = plain_rows(arrow["evaluations"], dimension="overall")
+    tables["claims"], problems = claim_rows(tasks, {row["claim"]: row["claim_id"] for row in tables["runs"]})
+    tables["problems"] = plain_rows(rows_of(shards, "problems")) + problems
+    several = judged_again(tables["evaluations"], tables["judgements"])
+    again = [row for row in plain_rows(arrow["evaluations"]) if run_key(row) in several] if several else []
+    tables["panels"] = panel_rows(again, tables["judgements"])
+    tables["panel_agreement"] = agreement_rows(again, tables["judgements"])
+    tables["judge_and_checks"] = beside_rows(
+        tables["evaluations"], tables["checks"], tables["flags"], tables["required_steps"]
+    )
+    files = [write_arrow(results, name, table) for name, table in arrow.items()]
+    files += [write_table(results, name, rows) for name, rows in tables.items() if name not in arrow]
+    files.append(write_disagreements(results, tables["panels"]))
+    states = Counter(shards["state"].to_pylist())
+    files += _write_leaderboard(results, tables, states["unfinished"], include_scripted)
     return GatherSummary(
-        **seen,
-        vanished=vanished,
-        **states,
+        new=seen.new,
+        changed=seen.changed,
+        unchanged=seen.unchanged,
+        vanished=seen.vanished,
+        infrastructure=states["infrastructure"],
+        unfinished=states["unfinished"],
         problems=tables["problems"],
         files=files,
     )
@@ -88,21 +102,25 @@ def board_counts(results: Path) -> tuple[dict[str, int], list[str]]:
     return json.loads(notes["matproof.counts"]), json.loads(notes["matproof.left_out"])
 
 
-def _joined(shards: Iterable[Shard], name: str) -> list[Row]:
-    return [row for shard in shards for row in shard.tables.get(name, [])]
-
-
 def _write_leaderboard(
-    results: Path, tables: dict[str, list[Row]], states: dict[str, int], include_scripted: bool
+    results: Path, tables: dict[str, list[Row]], unfinished: int, include_scripted: bool
 ) -> list[Path]:
-    board = leaderboard(tables["runs"], tables["evaluations"], tables["usage"], include_scripted=include_scripted)
-    lost = sum(row["outcome"] == "infrastructure" for row in tables["runs"])
+    board = leaderboard(
+        tables["runs"],
+        tables["evaluations"],
+        tables["usage"],
+        include_scripted=include_scripted,
+        checks=tables["checks"],
+        outcomes={row["claim"]: row.get("outcome") for row in tables["claims"]},
+    )
+    ended = Counter(row["outcome"] for row in tables["runs"])
+    lost = {outcome: ended[outcome] for outcome in LOST}
     counts = {
-        "runs": len(tables["runs"]) - lost,
+        "runs": len(tables["runs"]) - sum(lost.values()),
         "claims": len({row["claim"] for row in tables["runs"]}),
-        "infrastructure": lost,
+        **lost,
         "lost_attempts": sum(row["lost_attempts"] for row in tables["runs"]),
-        "unfinished": states["unfinished"],
+        "unfinished": unfinished,
         "problems": len(tables["problems"]),
     }
     metadata = {
@@ -118,22 +136,3 @@ def _write_leaderboard(
     for path, text in texts.items():
         write_text(path, text)
     return [write_table(results, "leaderboard", board.rows, metadata), *texts]
-
-
-def _drop_vanished(results: Path, keys: set[tuple[str, str, str]]) -> int:
-    """Remove shards of runs that are gone, and the directories that this empties."""
-    root = Results(results).tables / "shards"
-    dropped = 0
-    for path in sorted(root.glob("*/*/*.json")) if root.is_dir() else []:
-        claim, setting = path.parts[-3:-1]
-        if (claim, setting, path.stem) not in keys:
-            path.unlink(missing_ok=True)
-            dropped += 1
-    _remove_empty([*root.glob("*/*"), *root.glob("*")] if root.is_dir() else [])
-    return dropped
-
-
-def _remove_empty(directories: Sequence[Path]) -> None:
-    for directory in directories:
-        if directory.is_dir() and not any(directory.iterdir()):
-            directory.rmdir()

@@ -6,7 +6,7 @@ from pathlib import Path
 from matproof.core.errors import InputError
 from matproof.core.files import to_json
 from matproof.records.base import Usage
-from matproof.records.evaluation import EvaluationRecord
+from matproof.records.evaluation import DIMENSIONS, EvaluationRecord
 from matproof.records.run import PhaseName, RunRecord
 from matproof.tables.columns import Row
 
@@ -61,15 +61,59 @@ def evaluation_rows(record: EvaluationRecord) -> list[Row]:
         "status": record.status,
         "reason": record.reason,
     }
+    spread = {item.dimension: {"low": item.low, "high": item.high} for item in record.scores}
     overall = {
         "dimension": "overall",
         "score": record.overall,
+        **spread.get("overall", {}),
         "grade": record.grade,
         "success": record.success,
         "seconds": record.seconds,
+        **_evidence(record),
     }
-    dimensions = sorted(record.dimensions, key=lambda item: item.name)
-    return [shared | overall, *(shared | {"dimension": item.name, "score": item.score} for item in dimensions)]
+    dimensions = sorted(
+        (item for item in record.scores if item.dimension != "overall"), key=lambda item: item.dimension
+    )
+    return [
+        shared | overall,
+        *(
+            shared | {"dimension": item.dimension, "score": item.median, **spread[item.dimension]}
+            for item in dimensions
+        ),
+    ]
+
+
+def _evidence(record: EvaluationRecord) -> Row:
+    if record.kind == "checks":
+        return {}
+    scored = [judging for judging in record.judgings if judging.status == "scored"]
+    counts = [judging.cited for judging in scored if judging.cited is not None]
+    known = bool(counts) and len(counts) == len(scored)
+    return {
+        "judgings": len(record.judgings),
+        "judgings_scored": len(scored),
+        "citations": sum(count.given for count in counts) if known else None,
+        "citations_verified": sum(count.verified for count in counts) if known else None,
+        "weak_evidence": record.weak_evidence,
+    }
+
+
+def judgement_rows(record: EvaluationRecord) -> list[Row]:
+    """Rows of `judgements`: each judging of a judge that was asked more than once."""
+    if len(record.judgings) < 2:
+        return []
+    found = []
+    for judging in record.judgings:
+        scores = {"overall": judging.overall} | {item.name: item.score for item in judging.dimensions}
+        shared = {
+            **_key(record),
+            "judge": record.judge,
+            "scripted": record.scripted,
+            "judging": judging.number,
+            "reason": judging.reason,
+        }
+        found += [shared | {"dimension": name, "score": scores.get(name)} for name in ("overall", *DIMENSIONS)]
+    return found
 
 
 def check_rows(record: EvaluationRecord) -> list[Row]:
@@ -95,6 +139,41 @@ def failure_rows(record: EvaluationRecord) -> list[Row]:
     return [
         {**_key(record), "judge": record.judge, "label": item.label, "evidence": item.evidence}
         for item in record.failure_labels
+    ]
+
+
+def flag_rows(record: EvaluationRecord) -> list[Row]:
+    """Rows of `flags`: one a flag, with its first place."""
+    return [
+        {
+            **_key(record),
+            "judge": record.judge,
+            "detector": flag.detector,
+            "weight": flag.weight,
+            "text": flag.text,
+            "places": flag.total,
+            **(flag.places[0].model_dump() if flag.places else {}),
+        }
+        for flag in (record.detection.flags if record.detection is not None else ())
+    ]
+
+
+def required_rows(record: EvaluationRecord) -> list[Row]:
+    """Rows of `required_steps`: one a kind of evidence, in the order of `expected.yaml`."""
+    return [
+        {
+            **_key(record),
+            "judge": record.judge,
+            "step": step.id,
+            "text": step.text,
+            "status": step.status,
+            "kind": evidence.kind,
+            "wanted": evidence.wanted,
+            "found": evidence.found is not None,
+            **(evidence.found.model_dump() if evidence.found is not None else {}),
+        }
+        for step in record.required_steps
+        for evidence in step.evidence
     ]
 
 

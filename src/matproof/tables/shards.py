@@ -1,168 +1,77 @@
-"""One shard a run: its rows, and the signature of the files they came from.
+"""One shard a run: the rows that its records become, and what is wrong with those that can't be read.
 
-Two properties are deliberate. A signature is taken before the files are read, so a file that changes meanwhile gives
-a new signature next time. And it holds names, sizes and times only: a run whose signature is unchanged is never
-opened again, which is what keeps a nightly `gather` of thousands of runs cheap. Shards of another table version or
-of another matproof version are made again.
+Never raises for what a file holds: that becomes a problem in the shard. What a record says is checked by its model
+always; two copies of a run's record with the same bytes are checked once. Shards are kept in segments (see there).
 """
 
-import json
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from pydantic import ValidationError
+from pydantic_core import from_json
 
-from matproof import __version__
 from matproof.core.errors import InputError
-from matproof.core.files import write_json
 from matproof.records.base import Record
 from matproof.records.evaluation import EvaluationRecord
-from matproof.records.places import Results, RunPlace
 from matproof.records.run import RunRecord
 from matproof.tables import rows
-from matproof.tables.columns import SHARDED, TABLES_VERSION, Row
+from matproof.tables.columns import SHARDED, Row
+from matproof.tables.scan import Contents, FoundRun, Signature, find_runs, signature_of
 
+__all__ = ["FoundRun", "Shard", "Signature", "State", "find_runs", "read_shard", "signature_of"]
+
+R = TypeVar("R", bound=Record)
 State = Literal["complete", "infrastructure", "unfinished", "broken"]
-Signature = list[tuple[str, int, int]]
-"""(path below the run, size in bytes, modification time in ns), sorted."""
-
-
-class Shard(Record):
-    """`tables/shards/<claim>/<setting>/<repeat>.json`."""
-
-    tables_version: int
-    written_by: str
-    signature: Signature
-    state: State
-    """`complete`: an attempt counts. `infrastructure`: every try was lost. `unfinished`: none ended yet. `broken`: its
-    record can't be read, see problems."""
-    tables: dict[str, list[Row]] = {}
-    problems: list[Row] = []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundRun:
-    """A run directory."""
+class Shard:
+    """What one run adds to the tables."""
 
-    claim: str
-    setting: str
-    repeat: str
-    place: RunPlace
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What names it."""
-        return (self.claim, self.setting, self.repeat)
+    state: State
+    """`complete`: an attempt counts. `infrastructure`: every try was lost. `unfinished`: none ended yet. `broken`: its
+    record can't be read, see problems."""
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    problems: list[Row] = field(default_factory=list)
 
 
-def find_runs(results: Path) -> Iterator[FoundRun]:
-    """Every `runs/<claim>/<setting>/<repeat>/` whose repeat is a number, sorted; hidden directories apart."""
-    for claim in _directories(Results(results).runs):
-        for setting in _directories(claim):
-            for repeat in sorted(_directories(setting), key=lambda path: (len(path.name), path.name)):
-                if repeat.name.isdecimal() and repeat.name.isascii():
-                    yield FoundRun(claim=claim.name, setting=setting.name, repeat=repeat.name, place=RunPlace(repeat))
-
-
-def _directories(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return []
-    return sorted(entry for entry in path.iterdir() if not entry.name.startswith(".") and entry.is_dir())
-
-
-def attempt_numbers(place: RunPlace) -> list[int]:
-    """Numbers of the attempt directories, ascending."""
-    return sorted(int(path.name) for path in _directories(place.attempts) if path.name.isdecimal())
-
-
-def signature_of(place: RunPlace) -> Signature:
-    """The signature of what the rows of a run come from."""
-    files = [place.run_json, *(place.attempt(number).run_json for number in attempt_numbers(place))]
-    if place.evaluations.is_dir():
-        files += [path for path in place.evaluations.iterdir() if _is_evaluation(path)]
-    found: Signature = []
-    for path in files:
-        try:
-            status = path.stat()
-        except FileNotFoundError:
-            continue
-        found.append((os.fsencode(path.relative_to(place.root)).decode("utf-8", "replace"), *_size_and_time(status)))
-    found += [(f"attempts/{number:03d}", 0, 0) for number in attempt_numbers(place)]
-    return sorted(found)
-
-
-def _is_evaluation(path: Path) -> bool:
-    return path.suffix == ".json" and not path.name.startswith(".")
-
-
-def _size_and_time(status: os.stat_result) -> tuple[int, int]:
-    return status.st_size, status.st_mtime_ns
-
-
-def shard_path(results: Path, key: tuple[str, str, str]) -> Path:
-    """Where the shard of the run `key` is."""
-    claim, setting, repeat = key
-    return Results(results).tables / "shards" / claim / setting / f"{repeat}.json"
-
-
-def stored_shard(path: Path, signature: Signature) -> Shard | None:
-    """The shard at `path` where it still holds for `signature`; a broken or older one counts as none."""
-    try:
-        shard = Shard.model_validate(json.loads(path.read_bytes()))
-    except (OSError, ValueError, RecursionError, ValidationError):
-        return None
-    current = shard.tables_version == TABLES_VERSION and shard.written_by == __version__
-    return shard if current and shard.signature == signature else None
-
-
-def make_shard(results: Path, run: FoundRun, signature: Signature) -> Shard:
-    """Read `run` and write its shard. Never raises for what a file holds: that becomes a problem in the shard."""
-    reader = _Reader(results, run)
+def read_shard(results: Path, run: FoundRun, contents: Contents) -> Shard:
+    """Read the records of `run` that `contents` lists."""
+    reader = _Reader(results, run, contents)
     state = reader.read()
-    shard = Shard(
-        tables_version=TABLES_VERSION,
-        written_by=__version__,
-        signature=signature,
-        state=state,
-        tables={name: reader.tables[name] for name in SHARDED if reader.tables[name]},
-        problems=reader.problems,
-    )
-    write_json(shard_path(results, run.key), shard)
-    return shard
+    return Shard(state=state, tables=reader.tables, problems=reader.problems)
 
 
 def _worth(record: RunRecord) -> tuple[bool, int]:
     """Complete attempts before lost ones, newer before older."""
-    return record.outcome != "infrastructure", record.attempt
+    return record.complete, record.attempt
 
 
 class _Reader:
     """Reads the records of one run into rows and problems."""
 
-    def __init__(self, results: Path, run: FoundRun) -> None:
+    def __init__(self, results: Path, run: FoundRun, contents: Contents) -> None:
         self._results = results
         self._run = run
-        self._attempts = attempt_numbers(run.place)
+        self._contents = contents
+        self._checked: dict[bytes, RunRecord] = {}
         self.tables: dict[str, list[Row]] = {name: [] for name in SHARDED}
         self.problems: list[Row] = []
 
     def read(self) -> State:
         place = self._run.place
-        tries = [record for number in self._attempts if (record := self._attempt(number)) is not None]
-        if place.run_json.exists():
-            path, record = place.run_json, self._record(place.run_json)
-            if record is None:
-                return "broken"
-        else:
+        tries = [record for number in self._contents.attempts if (record := self._attempt(number)) is not None]
+        path, (there, record) = place.run_json, self._record(place.run_json)
+        if not there:
             # Snakemake removes run.json before another try: what an earlier one found is not lost with that try.
             record = max(tries, key=_worth, default=None)
             if record is None:
                 return "unfinished"
             path = place.attempt(record.attempt).run_json
-        complete = record.outcome != "infrastructure"
+        if record is None:
+            return "broken"
+        complete = record.complete
         if not self._add(path, record, complete=complete, tries=tries):
             return "broken"
         if not complete:
@@ -172,10 +81,10 @@ class _Reader:
 
     def _add(self, path: Path, record: RunRecord, *, complete: bool, tries: list[RunRecord]) -> bool:
         others = [other for other in tries if other.attempt != record.attempt]
-        lost = sum(item.outcome == "infrastructure" for item in [record, *others])
+        lost = sum(not item.complete for item in [record, *others])
         return self._keep(
             path,
-            runs=[rows.run_row(record, attempts=len(self._attempts), lost=lost, complete=complete)],
+            runs=[rows.run_row(record, attempts=len(self._contents.attempts), lost=lost, complete=complete)],
             steps=rows.step_rows(record),
             usage=[
                 rows.run_usage_row(spent, counted=spent is record)
@@ -184,48 +93,55 @@ class _Reader:
         )
 
     def _keep(self, path: Path, **tables: list[Row]) -> bool:
-        """Take the rows that came from `path`, all or none: a table can't hold a number beyond 64 bits."""
+        """Take the rows that came from `path`, all or none: one that can't be stored leaves none behind."""
         for row in (row for found in tables.values() for row in found):
-            for field, value in row.items():
-                if isinstance(value, int) and abs(value) >= 2**63:
-                    self._problem(path, InputError(path, field, "is larger than 64 bits hold", "run its station again"))
-                    return False
+            if (wrong := _unstorable(row)) is not None:
+                self._problem(path, InputError(path, *wrong, "run its station again"))
+                return False
         for name, found in tables.items():
             self.tables[name] += found
         return True
 
     def _attempt(self, number: int) -> RunRecord | None:
-        path = self._run.place.attempt(number).run_json
-        return self._record(path) if path.exists() else None
+        return self._record(self._run.place.attempt(number).run_json)[1]
 
-    def _record(self, path: Path) -> RunRecord | None:
+    def _record(self, path: Path) -> tuple[bool, RunRecord | None]:
+        """Whether there is something at `path`, and the record that it is; a run's own is a copy of an attempt's."""
+        remedy = f"matproof rerun {self._run.claim}"
         try:
-            record = RunRecord.read(path)
+            data = path.read_bytes()
+            record = self._checked.get(data) or _read(RunRecord, path, data)
+        except (FileNotFoundError, NotADirectoryError):
+            return False, None
         except (InputError, OSError, ValueError, RecursionError) as error:
-            self._problem(path, error, remedy=f"matproof rerun {self._run.claim}")
-            return None
+            self._problem(path, error, remedy=remedy)
+            return True, None
         found = (record.claim, record.setting, str(record.repeat))
-        for field, says, is_ in zip(("claim", "setting", "repeat"), found, self._run.key, strict=True):
+        for name, says, is_ in zip(("claim", "setting", "repeat"), found, self._run.key, strict=True):
             if says != is_:
-                self._problem(path, InputError(path, field, f"says {says!r}, lies under {is_!r}", "move it back"))
-                return None
-        return record
+                self._problem(path, InputError(path, name, f"says {says!r}, lies under {is_!r}", "move it back"))
+                return True, None
+        self._checked[data] = record
+        return True, record
 
     def _evaluations(self, run: RunRecord) -> None:
-        directory = self._run.place.evaluations
-        for path in sorted(directory.iterdir()) if directory.is_dir() else []:
-            if _is_evaluation(path) and (record := self._evaluation(path, run)) is not None:
+        for name in self._contents.evaluations:
+            path = self._run.place.evaluations / name
+            if (record := self._evaluation(path, run)) is not None:
                 self._keep(
                     path,
                     evaluations=rows.evaluation_rows(record),
+                    judgements=rows.judgement_rows(record),
                     checks=rows.check_rows(record),
                     failures=rows.failure_rows(record),
+                    flags=rows.flag_rows(record),
+                    required_steps=rows.required_rows(record),
                     usage=rows.judge_usage_rows(record),
                 )
 
     def _evaluation(self, path: Path, run: RunRecord) -> EvaluationRecord | None:
         try:
-            record = EvaluationRecord.read(path)
+            record = _read(EvaluationRecord, path, path.read_bytes())
         except (InputError, OSError, ValueError, RecursionError) as error:
             self._problem(path, error, remedy=f"remove {path.name} and evaluate again")
             return None
@@ -236,14 +152,34 @@ class _Reader:
             "judge": path.stem,
             "attempt": run.attempt,
         }
-        for field, value in expected.items():
-            says = getattr(record, field)
+        for name, value in expected.items():
+            says = getattr(record, name)
             if says != value:
                 remedy = f"remove {path.name} and evaluate again"
-                self._problem(path, InputError(path, field, f"judges {says!r}, the run is {value!r}", remedy))
+                self._problem(path, InputError(path, name, f"judges {says!r}, the run is {value!r}", remedy))
                 return None
         return record
 
     def _problem(self, path: Path, error: Exception, remedy: str | None = None) -> None:
         row = rows.problem_row(path, error, below=self._results)
         self.problems.append(row | ({"remedy": remedy} if remedy else {}))
+
+
+def _read(model: type[R], path: Path, data: bytes) -> R:
+    """The record that `data` is, as `model.read` finds it; what is wrong with it, `model.read` says."""
+    try:
+        record = model.model_validate(from_json(data))
+    except ValueError:
+        return model.read(path)
+    return record if record.schema_version == model.CURRENT else model.read(path)
+
+
+def _unstorable(row: Row) -> tuple[str, str] | None:
+    """A field of `row` that a table can't hold, and why; None where it can hold all."""
+    for name, value in row.items():
+        kind = type(value)
+        if kind is int and not -(2**63) < value < 2**63:
+            return name, "is larger than 64 bits hold"
+        if kind is float and not isfinite(value):
+            return name, "is not a finite number"
+    return None

@@ -1,6 +1,7 @@
 """Tables on disk: Parquet with a fixed schema, written atomically, the same bytes for the same rows."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,59 @@ def table_path(results: Path, name: str) -> Path:
 
 def write_table(results: Path, name: str, rows: Sequence[Row], metadata: dict[str, str] | None = None) -> Path:
     """Write `rows` as the table `name`. Missing keys become null; unknown ones are a bug and raise KeyError."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     known = {column.name for column in TABLES[name]}
     for row in rows:
         if unknown := set(row) - known:
             raise KeyError(f"table {name} has no column {sorted(unknown)}")
-    table = pa.Table.from_pylist(list(rows), schema=arrow_schema(name, metadata))
+    return write_arrow(results, name, as_arrow(name, rows, metadata))
+
+
+def as_arrow(name: str, rows: Sequence[Row], metadata: dict[str, str] | None = None) -> Any:
+    """`rows` as an Arrow table with the schema of `name`."""
+    lines = [json.dumps(row, ensure_ascii=False, default=_plain).encode("utf-8", "replace") for row in rows]
+    return parsed(lines, arrow_schema(name, metadata))
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's as one of Python's."""
+    return value.item()
+
+
+def parsed(lines: Sequence[bytes], schema: Any) -> Any:
+    """Lines of JSON as an Arrow table of exactly this schema; raises ArrowInvalid where they don't fit it.
+
+    By way of JSON, because pyarrow reads it with all processors. To convert Python's own lists it imports pandas, which
+    takes as long as all else that a refresh of the tables does.
+    """
+    import pyarrow as pa
+    import pyarrow.json as pj
+
+    if not lines:
+        return pa.Table.from_batches([], schema=schema)
+    table = pj.read_json(
+        pa.BufferReader(b"\n".join([*lines, b""])),
+        read_options=pj.ReadOptions(block_size=max(1 << 20, 2 * max(map(len, lines)))),
+        parse_options=pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
+    )
+    return table.select(schema.names).replace_schema_metadata(schema.metadata).combine_chunks()
+
+
+def write_arrow(results: Path, name: str, table: Any) -> Path:
+    """Write an Arrow table with the schema of `name`, in one piece, as the table `name`."""
+    path = table_path(results, name)
+    write_bytes(path, parquet_bytes(table))
+    return path
+
+
+def parquet_bytes(table: Any) -> bytes:
+    """An Arrow table in one piece as a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
-    path = table_path(results, name)
-    write_bytes(path, sink.getvalue().to_pybytes())
-    return path
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def read_arrow(results: Path, name: str) -> Any:
@@ -52,10 +93,19 @@ def read_arrow(results: Path, name: str) -> Any:
     return table
 
 
+def plain_rows(table: Any, **only: Any) -> list[Row]:
+    """The rows of an Arrow table as plain values, null as None; with `column=value`, only those that have the value."""
+    names = table.column_names
+    rows: Iterable[tuple[Any, ...]] = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    for name, value in only.items():
+        at = names.index(name)
+        rows = [row for row in rows if row[at] == value]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
 def read_rows(results: Path, name: str) -> list[Row]:
     """The table `name` as rows of plain values, null as None. Raises InputError."""
-    rows: list[Row] = read_arrow(results, name).to_pylist()
-    return rows
+    return plain_rows(read_arrow(results, name))
 
 
 def read_metadata(results: Path, name: str) -> dict[str, str]:

@@ -9,6 +9,10 @@ _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~]?)"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufff9-\ufffb]")
+_ODD = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+)
+"""Whatever `clean` changes starts with one of these."""
 _DIRECTION = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -18,6 +22,8 @@ def clean(text: str, limit: int = 20_000) -> str:
     Terminal escapes and control characters are dropped, a line that overwrote itself keeps its last state, and
     characters that turn the direction of writing are shown by number, since hiding them would hide an attack.
     """
+    if len(text) <= limit and not _ODD.search(text):
+        return text
     held = text[: 4 * limit].encode("utf-8", "replace").decode()
     held = _ESCAPE.sub("", held).replace("\r\n", "\n")
     held = "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in held.split("\n"))

@@ -1,4 +1,3 @@
-"use strict";
 // Sorting and filtering of tables; without it every table is complete, in the order of the results directory.
 for (const table of document.querySelectorAll("table[data-sortable]")) {
   const body = table.tBodies[0];
@@ -39,6 +38,42 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
     told.textContent = words.length ? `${shown} of ${rows.length}` : "";
   });
 }
+// Events of a transcript: searched, chosen by kind, folded. The search goes along to the next part.
+for (const form of document.querySelectorAll("form[data-events]")) {
+  const events = [...document.querySelectorAll(".events > li")].map((item) => [item, item.textContent.toLowerCase()]);
+  form.hidden = false;
+  form.elements.q.value = new URLSearchParams(location.hash.slice(1)).get("q") ?? "";
+  const find = () => {
+    const words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const kinds = new Set([...form.querySelectorAll("[name=kind]:checked")].map((box) => box.value));
+    let shown = 0;
+    for (const [item, text] of events) {
+      item.hidden = !kinds.has(item.dataset.kind) || !words.every((word) => text.includes(word));
+      if (!item.hidden) shown += 1;
+      if (!item.hidden && words.length && words.every((word) => item.querySelector("pre").textContent.toLowerCase().includes(word))) item.firstElementChild.open = true;
+    }
+    form.querySelector("output").textContent = shown === events.length ? "" : `${shown} of ${events.length}`;
+    for (const link of document.querySelectorAll('a[href^="transcript"]')) link.hash = words.length ? `q=${encodeURIComponent(form.elements.q.value)}` : "";
+  };
+  form.addEventListener("input", find);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const button of form.querySelectorAll("[data-fold]")) {
+    button.addEventListener("click", () => {
+      for (const [item] of events) item.firstElementChild.open = button.dataset.fold === "open";
+    });
+  }
+  if (form.elements.q.value) find();
+}
+// What a link leads to is unfolded.
+const unfold = () => {
+  let part = location.hash.startsWith("#") && document.getElementById(location.hash.slice(1));
+  for (; part; part = part.parentElement) {
+    if (part instanceof HTMLDetailsElement) part.open = true;
+    else if (part.firstElementChild instanceof HTMLDetailsElement && part.matches(".events > li")) part.firstElementChild.open = true;
+  }
+};
+window.addEventListener("hashchange", unfold);
+unfold();
 window.addEventListener("beforeprint", () => {
   for (const part of document.querySelectorAll("details")) part.open = true;
 });

@@ -1,0 +1,78 @@
+import re
+from pathlib import Path
+
+from flags_fixture import found_beside
+from records_fixture import checked, judgement, run_record, write_run
+
+from matproof.records.evaluation import EvaluationRecord
+from matproof.records.flags import Detection
+from matproof.report.campaign import Campaign
+from matproof.report.site import build_site
+from matproof.tables.gather import gather
+
+RUN = "runs/MD-1_a/live/1.html"
+
+
+def _site(results: Path) -> Path:
+    gather(results, results.parent / "tasks", True)
+    return build_site(results, results.parent / "tasks", results / "report").parent
+
+
+def test_flags_and_required_steps_lead_to_the_line_that_shows_them(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    run = run_record("MD-1_a")
+    write_run(results, run, checked(run, **found_beside()))
+    site = _site(results)
+    page = (site / RUN).read_text()
+    section = page.split('id="flags"')[1].split("</section>")[0]
+    for text in ("Hard-coded result", "strong", "a flag lowers no score", "a0 = 5.431", "11 places more", "in part",
+                 "Left running", "one file was too long", "The cell is relaxed.", "nowhere", "iteration"):  # fmt: skip
+        assert text in section
+    links = re.findall(r'class="cited" href="([^"]+)"', section)
+    assert [link.split("#")[1] for link in links] == ["L1", "L2"]
+    for link in links:
+        assert f'id="{link.split("#")[1]}"' in ((site / RUN).parent / link.split("#")[0]).read_text()
+
+
+def test_where_no_detector_ran_the_page_says_so(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    run = run_record("MD-1_a")
+    write_run(results, run, checked(run))
+    other = run_record("MD-2_b")
+    write_run(results, other, checked(other, detection=Detection(detectors=[], flags=[]).model_dump()))
+    site = _site(results)
+    assert "No detector has looked at this run" in (site / RUN).read_text()
+    assert "No detector has looked at this run" not in (site / "runs/MD-2_b/live/1.html").read_text()
+
+
+def test_the_first_page_counts_flagged_runs_and_leads_to_them(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    run = run_record("MD-1_a")
+    write_run(results, run, checked(run, **found_beside()), checked(run, judge="again", **found_beside()))
+    page = (_site(results) / "index.html").read_text()
+    assert re.search(r'href="runs.html#flags=some">1 run</a>', page)
+    campaign = Campaign.read(results)
+    assert campaign.flags == {("MD-1_a", "live", 1): (1, 1)}
+
+
+def test_deviations_are_shown_in_tolerances(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    run = run_record("MD-1_a")
+    said = checked(run, "incorrect").model_dump()
+    said["checks"]["quantities"][0] |= {"deviation": 1.75, "band": "within_2x"}
+    write_run(results, run, EvaluationRecord.model_validate(said))
+    site = _site(results)
+    assert '<td class="num">1.75<small>within twice</small></td>' in (site / RUN).read_text()
+
+
+def test_runs_where_judge_and_checks_disagree_come_first(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    for claim, score, verdict in (("MD-1_a", 5, "correct"), ("MD-2_b", 5, "incorrect"), ("MD-3_c", None, "correct")):
+        run = run_record(claim)
+        write_run(results, run, judgement(run, score), checked(run, verdict))
+    site = _site(results)
+    section = (site / "judges.html").read_text().split('id="checks"')[1]
+    assert "1 agree with it" in section
+    places = [section.find(f"runs/{claim}/live/1.html#judgements") for claim in ("MD-2_b", "MD-3_c", "MD-1_a")]
+    assert 0 < places[0] < places[1]
+    assert places[2] == -1
