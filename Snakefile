@@ -15,6 +15,7 @@ include: "workflow/rules/reproduce.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/gather.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/matter_to_mechanism.smk"
 
 
 rule all:
@@ -26,4 +27,5 @@ rule all:
 
 
 onerror:
-    campaign.tell_missing(config)
+    if not suite.asked_alone(workflow.dag_settings.targets):
+        campaign.tell_missing(config)

@@ -1,11 +1,13 @@
 """What planning a large campaign costs: a dry run of 85 claims × 5 settings × 5 repeats beside a bare DAG.
 
 The bare DAG has as many jobs with the same shape (prepare → run → judge → gather) and nothing else: no functions, no
-metadata, no schema. Run it as `python benchmarks/dag.py [--rounds 3]`; it prints both times and their ratio.
+metadata, no schema. Run it as `python benchmarks/dag.py [--rounds 3]`; it prints both times and their ratio, and fails
+where either plan lacks a job.
 """
 
 import argparse
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -15,6 +17,9 @@ from matproof.core.files import write_text
 from matproof.core.processes import run
 
 REPOSITORY = Path(__file__).parents[1]
+RUNS = 85 * 5 * 5
+STATION_JOBS = 2 * RUNS + 3 * 85
+"""A run and its judgement; for each claim parse and two packages."""
 BARE = """
 C, S, R = [f"c{i}" for i in range(85)], [f"s{i}" for i in range(5)], range(1, 6)
 rule all:
@@ -73,6 +78,16 @@ def timed(root: Path, *arguments: str) -> tuple[float, str]:
     return finished.seconds, finished.stdout + finished.stderr
 
 
+def planned(dry_run: tuple[float, str]) -> float:
+    """Seconds of a dry run that planned every job of every station; any other is no measurement."""
+    seconds, said = dry_run
+    counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", said, re.MULTILINE)}
+    found = sum(counts.get(rule, 0) for rule in ("parse", "package", "reproduce", "evaluate"))
+    if found != STATION_JOBS:
+        raise SystemExit(f"{found} jobs were planned, not {STATION_JOBS}: {counts}")
+    return seconds
+
+
 def main() -> None:
     """Time both, print both and the ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -83,12 +98,11 @@ def main() -> None:
         generate(root)
         write_text(bare / "Snakefile", BARE)
         ours, base = [], []
+        config = ("--configfile", str(root / "config/config.yaml"))
         for _ in range(rounds):
-            base.append(timed(bare, "--snakefile", str(bare / "Snakefile"))[0])
-            config = ("--configfile", str(root / "config/config.yaml"))
-            ours.append(timed(root, "--snakefile", str(REPOSITORY / "Snakefile"), *config)[0])
-    runs = 85 * 5 * 5
-    print(f"jobs: {2 * runs + 3 * 85} of stations, {2 * runs + 3 * 85} bare (and gather, report, all)")
+            base.append(planned(timed(bare, "--snakefile", str(bare / "Snakefile"))))
+            ours.append(planned(timed(root, "--snakefile", str(REPOSITORY / "Snakefile"), *config)))
+    print(f"jobs: {STATION_JOBS} of stations, {STATION_JOBS} bare (and gather, report, all)")
     print(f"bare DAG           {statistics.median(base):6.2f} s  (median of {rounds})")
     print(f"matproof dry run   {statistics.median(ours):6.2f} s")
     print(f"ratio              {statistics.median(ours) / statistics.median(base):6.2f}")

@@ -39,6 +39,14 @@ def tolerances(expected, reported):
     return rows
 
 
+def cite(name, quote, shows):
+    """A citation of `quote` with the line on which it first stands; without one where it does not stand on one line."""
+    path = REFERENCE / name.removeprefix("reference/") if name.startswith("reference/") else RUN / name
+    lines = path.read_text(errors="replace").split("\n") if path.is_file() else []
+    at = next((number for number, line in enumerate(lines, 1) if quote in line), None)
+    return {"file": name, "lines": at and [at, at], "quote": quote, "shows": shows}
+
+
 def by_share(share):
     """A share of what should be there, on the scale of 1 to 5."""
     return 5 if share >= 1 else 4 if share >= 0.9 else 3 if share >= 0.6 else 2 if share > 0 else 1
@@ -108,10 +116,23 @@ told = {
         "numbers are traceable",
     ],
 }
-where = {
-    "file": "artifacts/analysis_result.json",
-    "quote": f'"reproduced": {json.dumps(analysis.get("reproduced"))}',
-    "shows": "the attempt's own conclusion",
+ANALYSIS = "artifacts/analysis_result.json"
+concluding = cite(ANALYSIS, f'"reproduced": {json.dumps(analysis.get("reproduced"))}', "the attempt's own conclusion")
+if not analysis:
+    concluding = {"file": ANALYSIS, "absent": True, "shows": "it left no readable conclusion"}
+expecting = cite("reference/expected.yaml", f"outcome: {expected['outcome']}", "what a sound reproduction finds")
+statuses = [cite("orchestration.json", f'"status": "{step["status"]}"', "how a step ended") for step in steps[:1]]
+numbers = [
+    {"file": ANALYSIS, "number": r["value"], "precision": 0, "unit": r.get("unit", ""), "shows": r["quantity"]}
+    for r in results[:5]
+    if isinstance(r.get("value"), int | float) and math.isfinite(r["value"])
+]
+cited = {
+    "methodological_fidelity": statuses or [concluding],
+    "execution_competence": statuses or [concluding],
+    "result_accuracy": numbers or [concluding],
+    "completeness": numbers or [concluding],
+    "scientific_rigor": [concluding, expecting],
 }
 concluded = {True: "reproduced", False: "not reproduced"}.get(analysis.get("reproduced"), "nothing")
 labels = []
@@ -120,12 +141,16 @@ if analysis and not judged_right:
         {
             "label": "overconfident_assessment",
             "evidence": f"concludes {concluded}, while the evidence has the claim {expected['outcome']}",
+            "citations": [concluding, expecting],
         }
     )
 if len(reported) < len(distances):
-    labels.append({"label": "procedural_incompleteness", "evidence": f"reported: {', '.join(reported) or 'nothing'}"})
+    reported_words = f"reported: {', '.join(reported) or 'nothing'}"
+    labels.append({"label": "procedural_incompleteness", "evidence": reported_words, "citations": [concluding]})
 if any(step["status"] not in ("succeeded", "skipped") for step in steps):
-    labels.append({"label": "resource_execution_failure", "evidence": "a step did not succeed"})
+    ended = next(step["status"] for step in steps if step["status"] not in ("succeeded", "skipped"))
+    failed = cite("orchestration.json", f'"status": "{ended}"', "a step that did not succeed")
+    labels.append({"label": "resource_execution_failure", "evidence": "a step did not succeed", "citations": [failed]})
 
 compared = f"The attempt concludes {concluded}; the expectation is that the claim is {expected['outcome']}."
 print(
@@ -140,7 +165,7 @@ print(
                     "subdimensions": [
                         {"name": part, "score": score, "justification": told[name][0]} for part in told[name][1:]
                     ],
-                    "evidence": [where] if analysis else [],
+                    "citations": cited[name],
                 }
                 for name, score in scores.items()
             ],

@@ -1,11 +1,12 @@
 """The command line: one subcommand a station, each loaded only when it is called."""
 
-import importlib
 import sys
 
 import click
 
 from matproof import __version__
+from matproof.commands.lazy import LazyGroup
+from matproof.core.ended import error_line
 from matproof.core.errors import MatproofError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -17,32 +18,26 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reproduce": ("reproduce", "One attempt of one agent at one claim, in a sandbox."),
     "evaluate": ("evaluate", "One judge's view of one run."),
     "gather": ("gather", "Runs and evaluations into tables and the leaderboard."),
+    "statistics": ("statistics", "Intervals, comparisons, ranks, failures, costs: each with its n and its method."),
+    "calibrate": ("calibrate", "Experts' blinded grades beside a judge's: sample, packets, import, report."),
+    "export": ("export", "Runs as RO-Crates, tables as a data set with its card."),
     "report": ("report", "Tables into a static site."),
+    "serve": ("serve", "The report of a running campaign, live, to this machine alone."),
     "rerun": ("rerun", "Do one claim again, and nothing else."),
+    "status": ("status", "Where the campaign stands: queued, running, done, lost, and the money so far."),
+    "cancel": ("cancel", "Stop running jobs with their steps and sandboxes; the evidence stays."),
+    "doctor": ("doctor", "Test what this machine or cluster has, and say what to change."),
+    "m2m": ("m2m", "Matter to Mechanism: score hypotheses, rank the systems that wrote them."),
 }
 """Subcommand → (module below matproof.commands whose `command` it is, one-line help)."""
 
 
-class _LazyGroup(click.Group):
-    """Lists every subcommand without importing one."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"matproof.commands.{COMMANDS[cmd_name][0]}").command
-        if not isinstance(command, click.Command):
-            raise TypeError(f"matproof.commands.{COMMANDS[cmd_name][0]}.command is not a command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    package="matproof.commands",
+    table=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="matproof")
 def group() -> None:
     """Put agents that claim to do computational materials science to the proof.
@@ -60,5 +55,5 @@ def main() -> None:
     try:
         group(standalone_mode=True)
     except MatproofError as error:
-        click.echo(f"matproof: {error}", err=True)
+        click.echo(error_line(error), err=True)
         sys.exit(error.exit_code)

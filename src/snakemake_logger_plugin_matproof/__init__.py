@@ -33,6 +33,8 @@ _NOISE = (
     "Using shell",
     "Conda environments",
 )
+_TOLD = ("claim", "setting", "judge", "audience", "system", "profile")
+"""Wildcards that tell jobs of a rule apart."""
 _LONG = "reproduce"
 """The station that may take hours: its start is told too."""
 
@@ -122,7 +124,7 @@ class LogHandler(LogHandlerBase):
 
 
 def _title(rule: str, wildcards: dict[str, Any]) -> str:
-    rest = [str(value) for name, value in wildcards.items() if name in ("claim", "setting", "judge", "audience")]
+    rest = [str(value) for name, value in wildcards.items() if name in _TOLD]
     repeat = wildcards.get("repeat")
     if repeat not in (None, "1", 1):
         rest.append(f"repeat {repeat}")

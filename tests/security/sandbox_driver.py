@@ -35,6 +35,7 @@ def spec_of(order: dict[str, Any]) -> engine.SandboxSpec:
         workdir=order["workdir"],
         gateway_socket=Path(order["gateway_socket"]) if order["gateway_socket"] else None,
         allow_hosts=tuple(order["allow_hosts"]),
+        engine=engine.Engine(name="apptainer", image=Path(order["image"])) if order["image"] else engine.Engine(),
     )
 
 

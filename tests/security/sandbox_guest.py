@@ -16,9 +16,13 @@ ORDINARY = 64_321
 """A user id without an account."""
 
 
-def as_ordinary(*command: str) -> list[str]:
-    """`command` as a user without an account; the shell in between is where root's capabilities are lost."""
-    change = ["setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups", "--"]
+NOBODY = 65_534
+"""One with an account, which Apptainer asks for."""
+
+
+def as_ordinary(*command: str, uid: int = ORDINARY) -> list[str]:
+    """`command` as another user; the shell in between is where root's capabilities are lost."""
+    change = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
     return [*change, "/bin/sh", "-c", 'exec "$@"', "sh", *command]
 
 
@@ -32,6 +36,9 @@ class Guest:
     python: str
     library: Path | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    apptainer: Path | None = None
+    """Directory of the program, where that is the engine."""
+    image: Path | None = None
 
     def outside(self, *command: str, **order: Any) -> dict[str, Any]:
         """The outcome of `command` on the bare machine."""
@@ -53,13 +60,15 @@ class Guest:
         """`command` as this user."""
         if self.uid == os.geteuid():
             return list(command)
-        return as_ordinary(*command)
+        return as_ordinary(*command, uid=self.uid)
 
     def environ(self) -> dict[str, str]:
         """Environment of the driver."""
         own = {"TMPDIR": str(self.folder), **self.environment}
         paths = {} if self.library is None else {"PYTHONPATH": str(self.library)}
-        return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", **paths, **own}
+        path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+        path = path if self.apptainer is None else f"{self.apptainer}:{path}"
+        return {"PATH": path, "LANG": "C.UTF-8", **paths, **own}
 
     def order(self, *command: str, outside: bool = False, limits: dict[str, Any] | None = None, **more: Any) -> str:
         """What the driver reads."""
@@ -74,6 +83,7 @@ class Guest:
             "cgroups": True,
             "key": None,
             "timeout_s": 30,
+            "image": None if self.image is None else str(self.image),
         }
         assert set(more) <= set(known), more
         return json.dumps({**known, **more, "command": list(command), "outside": outside})

@@ -52,10 +52,11 @@ for name in ("sysrq-trigger", "mtrr", "irq/default_smp_affinity", "self/oom_scor
     except OSError:
         continue
     opened.append(name)
-print(len(opened))
+print(*opened)
 """
-    assert int(guest.python_outside(attack)["stdout"]) > 0
-    assert guest.python_inside(attack)["stdout"] == "0\n"
+    assert guest.python_outside(attack)["stdout"].split()
+    # With an image `/proc` itself is writable: there a process may make itself more likely to be ended, never less.
+    assert guest.python_inside(attack)["stdout"].split() == ([] if guest.image is None else ["self/oom_score_adj"])
 
 
 def test_inner_state_of_the_kernel_is_not_readable(guest: Guest) -> None:
@@ -96,7 +97,8 @@ def test_a_program_of_root_gives_no_rights(guest: Guest) -> None:
     program.chmod(0o4755)
     assert "euid=0" in guest.outside(str(program))["stdout"]
     inside = guest.inside("/work/id", mounts=[(str(folder), "/work", True)])["stdout"]
-    assert inside == "uid=1000(agent) gid=1000(agent) groups=1000(agent)\n"
+    uid = 1000 if guest.image is None else guest.uid
+    assert inside == f"uid={uid}(agent) gid={uid}(agent) groups={uid}(agent)\n"
 
 
 def test_no_program_with_the_users_rights_can_be_left_behind(guest: Guest) -> None:

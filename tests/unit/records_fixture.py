@@ -7,11 +7,11 @@ from typing import Any
 import yaml
 
 from matproof.core.files import write_json, write_text
-from matproof.records.analysis import Evidence
 from matproof.records.base import Usage
 from matproof.records.evaluation import (
     DIMENSIONS,
     GRADES,
+    CheckedCitation,
     Checks,
     DimensionScore,
     EvaluationRecord,
@@ -231,9 +231,17 @@ def _dimension(name: Any, score: int) -> DimensionScore:
     parts = [
         SubDimension(name=part, score=score, justification=f"{part}: as documented.") for part in ("model", "data")
     ]
-    evidence = [Evidence(file="results.json", quote='"value": 5.431', shows="the relaxed lattice parameter")]
+    cited = CheckedCitation(
+        file="artifacts/results.json",
+        lines=[1, 1],
+        quote='"value": 5.431',
+        shows="the relaxed lattice parameter",
+        verified=True,
+        at=[1, 1],
+        sha256="ab" * 32,
+    )
     return DimensionScore(
-        name=name, score=score, justification=f"{name} is as the logs show.", subdimensions=parts, evidence=evidence
+        name=name, score=score, justification=f"{name} is as the logs show.", subdimensions=parts, citations=[cited]
     )
 
 

@@ -24,7 +24,7 @@ values = st.recursive(
 )
 names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
 objects = st.dictionaries(texts, values, max_size=4)
-counts = st.integers(min_value=0, max_value=10**9)
+counts = st.integers(min_value=0, max_value=10**8)
 
 
 def replies(inputs: st.SearchStrategy[Any]) -> st.SearchStrategy[Reply]:

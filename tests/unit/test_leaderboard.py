@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records_fixture import checked, judgement, run_record, write_run
+from records_fixture import checked, judgement, run_record, write_claim, write_run
 
 from matproof.records.base import Usage
 from matproof.tables.board_text import WIDTH
@@ -181,7 +181,7 @@ def test_the_text_is_aligned_and_narrow_whatever_the_names(tmp_path: Path) -> No
     assert max(map(len, lines)) <= WIDTH
     table = [line for line in lines if line.startswith("|")]
     assert len({len(line) for line in table}) == 1
-    assert {line.count("|") for line in table} == {11}
+    assert {line.count("|") for line in table} == {11, 10}
 
 
 def test_a_script_buys_nothing_and_columns_of_zeros_make_room_for_names(tmp_path: Path) -> None:
@@ -218,3 +218,57 @@ def test_the_mean_lies_among_the_scores_and_an_error_needs_two_claims(pairs: lis
 def test_a_sum_is_unknown_where_any_part_is(parts: list[int | None]) -> None:
     known = [part for part in parts if part is not None]
     assert total(parts) == (sum(known) if parts and len(known) == len(parts) else None)
+
+
+def _told(results: Path, claim: str, says: bool | None, overall: int, outcome: str | None) -> None:
+    record = run_record(claim, self_reproduced=says)
+    write_run(results, record, judgement(record, overall))
+    if outcome:
+        write_claim(results / "tasks", claim, outcome)
+
+
+def test_supported_and_contradicted_claims_stand_apart_and_together(tmp_path: Path) -> None:
+    for claim, says, overall, outcome in (
+        ("A", True, 5, "supported"),
+        ("B", True, 1, "supported"),
+        ("C", False, 4, "contradicted"),
+        ("D", True, 4, None),
+    ):
+        _told(tmp_path, claim, says, overall, outcome)
+    (row,) = _board(tmp_path)
+    assert (row["success_rate"], row["supported_success"], row["contradicted_success"]) == (0.75, 0.5, 1.0)
+    assert (row["supported_claims"], row["contradicted_claims"], row["scored_claims"]) == (2, 1, 4)
+    assert "50 % of 2" in leaderboard_text(tmp_path)
+
+
+def test_what_agents_say_of_themselves_stands_beside_what_is_true(tmp_path: Path) -> None:
+    for claim, says, overall, outcome in (
+        ("A", True, 5, "supported"),
+        ("B", True, 1, "supported"),
+        ("C", True, 5, "contradicted"),  # whatever a judge says, a contradicted claim was not reproduced
+        ("D", False, 4, "contradicted"),
+        ("E", False, 4, "supported"),
+        ("F", None, 2, "supported"),
+    ):
+        _told(tmp_path, claim, says, overall, outcome)
+    (row,) = _board(tmp_path)
+    cells = [row[name] for name in ("said_yes_right", "said_yes_wrong", "said_no_right", "said_no_wrong")]
+    assert (cells, row["said_nothing"]) == ([1, 2, 1, 1], 1)
+    assert row["overconfidence_rate"] == pytest.approx(2 / 3)
+    assert "67 % of 3" in leaderboard_text(tmp_path)
+
+
+def test_an_agent_that_denies_what_its_own_numbers_establish_is_wrong_of_itself(tmp_path: Path) -> None:
+    record = run_record("A", self_reproduced=False)
+    evaluation = checked(record, "incorrect")
+    numbers = evaluation.checks.model_copy(update={"found": "supported"}) if evaluation.checks else None
+    write_run(tmp_path, record, evaluation.model_copy(update={"checks": numbers}))
+    write_claim(tmp_path / "tasks", "A")
+    (row,) = _board(tmp_path)
+    assert (row["success_rate"], row["said_no_wrong"], row["overconfidence_rate"]) == (0.0, 1, None)
+
+
+def test_an_unscored_run_is_in_no_cell_of_the_self_judgements(tmp_path: Path) -> None:
+    _score(tmp_path, "A", None)
+    (row,) = _board(tmp_path)
+    assert [row[name] for name in ("said_yes_right", "said_yes_wrong", "said_nothing")] == [0, 0, 0]

@@ -1,5 +1,6 @@
 """One owner of a run directory at a time."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -100,6 +101,49 @@ def test_a_batch_job_on_another_host_keeps_its_run(owner: Path) -> None:
     assert json.loads(owner.read_text()) == held
 
 
+@pytest.mark.parametrize(
+    ("says", "free"),
+    [
+        ("echo JobId=4711 JobState=RUNNING", False),
+        ("echo JobId=4711 JobState=PENDING Restarts=1", False),
+        ("echo JobId=4711 JobState=NODE_FAIL", True),
+        ("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", True),
+        ("echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1", False),
+        ("exit 1", False),
+    ],
+)
+def test_a_batch_job_elsewhere_gives_up_its_run_only_where_slurm_says_it_is_over(
+    owner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, free: bool
+) -> None:
+    scontrol = tmp_path / "bin/scontrol"
+    scontrol.parent.mkdir()
+    scontrol.write_text(f"#!/bin/sh\n{says}\n")
+    scontrol.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{scontrol.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("SLURM_CLUSTER_NAME", "ours")
+    held = {"host": "another-node", "pid": 1, "since": "then", "job": "4711", "restart": 0}
+    owner.parent.mkdir(parents=True)
+    owner.write_text(json.dumps({**held, "cluster": "theirs"}))
+    with pytest.raises(BusyError), exclusive(owner):
+        pass
+    owner.write_text(json.dumps({**held, "cluster": "ours"}))
+    with contextlib.nullcontext() if free else pytest.raises(BusyError), exclusive(owner):
+        assert json.loads(owner.read_text())["pid"] == os.getpid()
+
+
+def test_a_job_that_slurm_starts_again_elsewhere_follows_itself(owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = {"host": "another-node", "pid": 1, "since": "then", "job": "4711", "cluster": "ours", "restart": 0}
+    owner.parent.mkdir(parents=True)
+    owner.write_text(json.dumps(held))
+    monkeypatch.setenv("SLURM_CLUSTER_NAME", "ours")
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    with pytest.raises(BusyError), exclusive(owner):
+        pass
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
+    with exclusive(owner):
+        assert json.loads(owner.read_text())["restart"] == 1
+
+
 def test_many_who_find_a_dead_owner_follow_it_one_at_a_time(owner: Path, tmp_path: Path) -> None:
     dead = hold_elsewhere(owner)
     dead.kill()
@@ -125,17 +169,17 @@ def test_a_live_owner_that_came_between_look_and_removal_is_left(owner: Path, mo
     dead.wait()
     live: list[subprocess.Popen[str]] = []
     changed: list[int] = []
-    whole = lease._is_dead
+    whole = lease._holder_is_dead
 
-    def slowly(held: dict[str, object]) -> bool:
-        answer = whole(held)
+    def slowly(path: Path) -> bool:
+        answer = whole(path)
         if not live:  # after the look, somebody else takes the place
             owner.unlink()
             live.append(hold_elsewhere(owner))
             changed.append(owner.stat().st_ctime_ns)
         return answer
 
-    monkeypatch.setattr(lease, "_is_dead", slowly)
+    monkeypatch.setattr(lease, "_holder_is_dead", slowly)
     try:
         with pytest.raises(BusyError, match=r"worked on by process"), exclusive(owner):
             pass

@@ -36,6 +36,8 @@ def test_a_sound_plan_is_taken_in_any_order() -> None:
         ([step("a", workdir="/etc")], "outside the artifact directory"),
         ([step("a", workdir="../..")], "outside the artifact directory"),
         ([step("a", outputs=["x/../../y"])], "outside the artifact directory"),
+        ([step("a", command="cd /etc && ls")], "it changes to /etc"),
+        ([step("a", command="python x.py > /work/payload/out.txt")], "it writes to /work/payload/out.txt"),
         ([step("A b")], "pattern"),
         ([step("a", command="true \0")], "command holds a null byte"),
         ([step("a", workdir="x\0y")], "workdir holds a null byte"),

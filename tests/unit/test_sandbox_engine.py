@@ -15,7 +15,7 @@ import pytest
 from matproof.core.errors import InfrastructureError, RefusedError
 from matproof.core.processes import run
 from matproof.sandbox.cgroups import find_homes
-from matproof.sandbox.engine import Mount, SandboxSpec, open_sandbox
+from matproof.sandbox.engine import Engine, Mount, SandboxSpec, open_sandbox
 from matproof.sandbox.policy import Policy, load_policy
 
 CLOSED = Policy(version=1, network="none")
@@ -44,7 +44,7 @@ def alive(word: str) -> bool:
 
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(RefusedError, match="'docker'"):
-        open_sandbox(SandboxSpec(policy=CLOSED), engine="docker")
+        open_sandbox(SandboxSpec(policy=CLOSED, engine=Engine(name="docker")))
 
 
 def test_a_missing_bubblewrap_comes_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from matproof.claims import strict_yaml
 from matproof.claims.checks import check
 from matproof.claims.loading import load_claim
 from matproof.claims.submission_form import submissions_in
@@ -321,3 +322,10 @@ def test_every_claim_text_survives_yaml_and_json_alike(texts: list[str]) -> None
     assert not isinstance(first[0], str)
     assert not isinstance(second[0], str)
     assert [claim.text for claim in first[0].claims] == [claim.text for claim in second[0].claims]
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text(max_size=12) | st.from_regex(r"[-+.0-9e_]{1,8}", fullmatch=True)))
+@example({"title": "1e-05"})
+def test_text_that_looks_like_a_number_stays_text_in_what_is_written(fields: dict[str, str]) -> None:
+    written = {key: value for key, value in fields.items() if key.isprintable() and value.isprintable()}
+    assert strict_yaml.parse(strict_yaml.dump(written), file="x") == written

@@ -5,15 +5,22 @@ from pathlib import Path
 import pytest
 
 from matproof.config.workflow import (
+    CHECKING_MIN,
+    JUDGING_H,
     claims,
+    constraint,
     evaluation_files,
+    judging_min,
     package_files,
     resource,
     run_files,
+    run_resource,
     runs_of,
     tell_missing,
+    walltime_min,
 )
 from matproof.core.errors import InputError
+from matproof.evaluation.judge import WALLTIME_S
 
 
 @pytest.fixture
@@ -73,8 +80,34 @@ def test_hidden_files_are_no_input_of_what_the_agent_sees(config: dict[str, obje
 
 
 def test_resources_come_from_the_claim_with_room_for_the_harness(config: dict[str, object]) -> None:
-    found = [resource(str(config["tasks"]), "A-1_x", name) for name in ("cpus", "memory_mb", "walltime_min")]
-    assert found == [4, 9000, 125]
+    tasks, folder = str(config["tasks"]), str(config["config_dir"])
+    assert [resource(tasks, "A-1_x", name) for name in ("cpus", "memory_mb", "gpus")] == [4, 9000, 0]
+    assert walltime_min(tasks, folder, "A-1_x", "s1") == 125
+    assert constraint(tasks, folder, "A-1_x", "s1") is None
+
+
+def test_a_setting_shortens_a_run_and_adds_what_its_nodes_must_have(config: dict[str, object], tmp_path: Path) -> None:
+    tasks, folder = str(config["tasks"]), str(tmp_path / "config")
+    (tmp_path / "config/settings").mkdir(parents=True)
+    (tmp_path / "config/settings/short.yaml").write_text("constraint: a100\nlimits: {walltime_h: 0.5}")
+    (tmp_path / "config/settings/long.yaml").write_text("limits: {walltime_h: 50}")
+    claim = Path(tasks, "A-1_x/meta/claim.yaml")
+    claim.write_text(claim.read_text().replace("cpus: 4", "cpus: 4, constraint: avx512"))
+    assert walltime_min(tasks, folder, "A-1_x", "short") == 35
+    assert walltime_min(tasks, folder, "A-1_x", "long") == 125
+    assert constraint(tasks, folder, "B-2_y", "short") == "a100"
+    assert constraint(tasks, folder, "A-1_x", "short") == "avx512&a100"
+
+
+def test_a_judgements_job_lasts_as_long_as_its_judge_may(tmp_path: Path) -> None:
+    (tmp_path / "judges").mkdir()
+    (tmp_path / "judges/slow.yaml").write_text("answers: {model: m, limits: {walltime_h: 2}}")
+    (tmp_path / "judges/plain.yaml").write_text("answers: {model: m}")
+    (tmp_path / "judges/thrice.yaml").write_text("repeats: 3\nanswers: {model: m, limits: {walltime_h: 2}}")
+    (tmp_path / "judges/checks.yaml").write_text("kind: checks")
+    found = [judging_min(str(tmp_path), judge) for judge in ("slow", "plain", "thrice", "checks")]
+    assert found == [125, JUDGING_H * 60 + 5, 365, CHECKING_MIN]
+    assert JUDGING_H * 3600 == WALLTIME_S
 
 
 def test_a_rerun_names_the_runs_of_one_claim(config: dict[str, object]) -> None:
@@ -109,3 +142,15 @@ def test_a_long_list_of_missing_runs_is_cut(config: dict[str, object], capsys: p
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 22
     assert told[20] == "… and 20 more"
+
+
+def test_a_run_whose_steps_are_jobs_of_their_own_asks_for_little_itself(config: dict[str, object]) -> None:
+    tasks, folder = str(config["tasks"]), str(config["config_dir"])
+    claim = Path(tasks, "A-1_x/meta/claim.yaml")
+    claim.write_text("id: A-1\nresources: {cpus: 16, memory_gb: 100, gpus: 2, constraint: a100}\n")
+    setting = Path(folder, "settings/apart.yaml")
+    setting.parent.mkdir(parents=True, exist_ok=True)
+    setting.write_text("agent: orchestrated\nconstraint: egress\nsteps: {executor: slurm, host_memory_gb: 8}\n")
+    asked = [run_resource(tasks, folder, "A-1_x", "apart", name) for name in ("cpus", "memory_mb", "gpus")]
+    assert asked == [2, 9000, 0]
+    assert constraint(tasks, folder, "A-1_x", "apart") == "egress"

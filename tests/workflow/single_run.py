@@ -8,6 +8,7 @@ from campaign_project import Project
 
 from matproof.agents.worker import Assignment, reproduce
 from matproof.claims.payload import package
+from matproof.config.budget import CampaignBudget
 from matproof.core.files import write_text
 from matproof.evaluation.worker import Assignment as Judging
 from matproof.evaluation.worker import evaluate
@@ -63,8 +64,8 @@ class Bench:
         package(task, "agent" if audience == "agent" else "judge", task / "agent_view/paper.md", manifest)
         return manifest
 
-    def run(self, *, walltime_min: float | None = None) -> RunRecord:
-        """Make one attempt."""
+    def run(self, *, walltime_min: float | None = None, budget: CampaignBudget | None = None) -> RunRecord:
+        """Make one attempt, within `budget` where there is one."""
         return reproduce(
             Assignment(
                 task=self.claim,
@@ -72,14 +73,15 @@ class Bench:
                 setting_file=self.root / "config/settings/scripted.yaml",
                 run=self.results.run(self.claim.name, "scripted", 1),
                 models_file=self.root / "config/models.yaml",
+                budget=budget or CampaignBudget(),
                 project=self.root,
                 walltime_min=walltime_min,
             ),
             lambda line: None,
         )
 
-    def judge(self, name: str) -> EvaluationRecord:
-        """Judge the newest run."""
+    def judge(self, name: str, *, budget: CampaignBudget | None = None) -> EvaluationRecord:
+        """Judge the newest run, within `budget` where there is one."""
         return evaluate(
             Judging(
                 task=self.claim,
@@ -87,6 +89,7 @@ class Bench:
                 judge_file=self.root / f"config/judges/{name}.yaml",
                 run=self.results.run(self.claim.name, "scripted", 1),
                 models_file=self.root / "config/models.yaml",
+                budget=budget or CampaignBudget(),
                 project=self.root,
             ),
             lambda line: None,

@@ -35,12 +35,24 @@ def package_files(wildcards):
 
 
 def cpus(wildcards):
-    return campaign.resource(TASKS, wildcards.claim, "cpus")
+    return campaign.run_resource(TASKS, CONFIG, wildcards.claim, wildcards.setting, "cpus")
+
+
+def gpus(wildcards):
+    return campaign.run_resource(TASKS, CONFIG, wildcards.claim, wildcards.setting, "gpus")
 
 
 def memory_mb(wildcards):
-    return campaign.resource(TASKS, wildcards.claim, "memory_mb")
+    return campaign.run_resource(TASKS, CONFIG, wildcards.claim, wildcards.setting, "memory_mb")
+
+
+def constraint(wildcards):
+    return campaign.constraint(TASKS, CONFIG, wildcards.claim, wildcards.setting)
 
 
 def walltime_min(wildcards):
-    return campaign.resource(TASKS, wildcards.claim, "walltime_min")
+    return campaign.walltime_min(TASKS, CONFIG, wildcards.claim, wildcards.setting)
+
+
+def judging_min(wildcards):
+    return campaign.judging_min(CONFIG, wildcards.judge)

@@ -7,9 +7,12 @@ rule evaluate:
     output:
         evaluation=f"{RESULTS}/runs/{{claim}}/{{setting}}/{{repeat}}/evaluations/{{judge}}.json",
     log:
-        f"{RESULTS}/logs/evaluate/{{claim}}/{{setting}}/{{repeat}}/{{judge}}.log",
+        f"{RESULTS}/runs/{{claim}}/{{setting}}/{{repeat}}/logs/evaluate-{{judge}}.log",
     conda:
         "../../envs/harness.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=judging_min,
     params:
         task=f"{TASKS}/{{claim}}",
     shell:

@@ -1,3 +1,7 @@
+localrules:
+    package,
+
+
 rule package:
     """What the agent sees, or what only judges see, as links with a manifest."""
     input:
@@ -6,7 +10,7 @@ rule package:
     output:
         manifest=f"{RESULTS}/claims/{{claim}}/package/{{audience}}.json",
     log:
-        f"{RESULTS}/logs/package/{{claim}}/{{audience}}.log",
+        f"{RESULTS}/claims/{{claim}}/logs/package-{{audience}}.log",
     conda:
         "../../envs/harness.yaml"
     params:

@@ -1,3 +1,7 @@
+localrules:
+    parse,
+
+
 rule parse:
     """Paper to Markdown, links to released code removed."""
     input:
@@ -6,7 +10,7 @@ rule parse:
         paper=f"{RESULTS}/claims/{{claim}}/paper.md",
         links=f"{RESULTS}/claims/{{claim}}/paper.links.json",
     log:
-        f"{RESULTS}/logs/parse/{{claim}}.log",
+        f"{RESULTS}/claims/{{claim}}/logs/parse.log",
     conda:
         "../../envs/harness.yaml"
     params:

@@ -6,13 +6,15 @@ rule reproduce:
     output:
         run=f"{RESULTS}/runs/{{claim}}/{{setting}}/{{repeat}}/run.json",
     log:
-        f"{RESULTS}/logs/reproduce/{{claim}}/{{setting}}/{{repeat}}.log",
+        f"{RESULTS}/runs/{{claim}}/{{setting}}/{{repeat}}/logs/reproduce.log",
     conda:
         "../../envs/harness.yaml"
     threads: cpus
     resources:
         mem_mb=memory_mb,
         runtime=walltime_min,
+        gpu=gpus,
+        constraint=constraint,
     params:
         task=f"{TASKS}/{{claim}}",
     shell:

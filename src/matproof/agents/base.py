@@ -11,6 +11,7 @@ from matproof.core.clock import elapsed
 from matproof.models.gateway import Gateway
 from matproof.records.places import AttemptPlace
 from matproof.records.run import Phase, RunOutcome, SandboxReport, Step
+from matproof.sandbox.engine import Engine
 from matproof.traces.events import TraceWriter
 
 
@@ -33,6 +34,8 @@ class Work:
     allow_weaker: bool
     tell: Callable[[str], None]
     """Takes one line of progress."""
+    engine: Engine = field(default_factory=Engine)
+    """What holds every sandbox of the run."""
 
     @property
     def seconds_left(self) -> float:

@@ -2,44 +2,59 @@
 
 The runner (Snakemake) owns retries; this worker runs once. Every end that can be described is a result with a
 `run.json`. Only an infrastructure failure, a refusal and a signal raise, after the attempt's own `run.json` has said
-so (outcome `infrastructure`), and then the run's `run.json` stays that of the newest complete attempt. Wrong files of
-people's are found before there is an attempt.
+so (outcome `infrastructure`), and then the run's `run.json` stays that of the newest complete attempt; so does the
+campaign's budget, used up in mid-run (`unfunded`). Wrong files of people's, and a budget that is used up already, are
+found before there is an attempt.
 """
 
 import contextlib
 import os
-import platform
 import socket
 import tempfile
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from pathlib import Path
 
 from matproof import __version__
+from matproof.agents.attempts import attempt_numbers, new_attempt, restore
 from matproof.agents.base import Agent, AgentReport, Work
-from matproof.agents.ending import EndedBySignal, Ending, ended_by_signal
 from matproof.agents.lease import exclusive
 from matproof.agents.orchestrated.agent import Orchestrated
+from matproof.agents.versions import system_versions
 from matproof.claims.loading import Claim, load_claim
 from matproof.claims.payload import copy_payload
+from matproof.config.budget import CampaignBudget, tighter
 from matproof.config.models import ModelTable
 from matproof.config.settings import Setting
 from matproof.core.clock import elapsed, timestamp
-from matproof.core.errors import BusyError, InfrastructureError, MatproofError, RefusedError
-from matproof.core.files import give_back, read_model, write_bytes, write_json
+from matproof.core.errors import (
+    BudgetReachedError,
+    BusyError,
+    CancelledError,
+    InfrastructureError,
+    MatproofError,
+    RefusedError,
+)
+from matproof.core.files import give_back, read_model, sha256_of, write_json
+from matproof.core.hashes import file_hashes
+from matproof.execution.ending import EndedBySignal, Ending, ended_by_signal
+from matproof.execution.slurm_steps import end_jobs
 from matproof.models.base import Backend
+from matproof.models.funds import Funds
 from matproof.models.gateway import Gateway
 from matproof.models.opening import open_backend
 from matproof.models.session import client_version
 from matproof.records.analysis import read_analysis
 from matproof.records.base import Usage
+from matproof.records.cancelling import wished
+from matproof.records.inventory import take
 from matproof.records.places import AttemptPlace, RunPlace
 from matproof.records.run import RunRecord
+from matproof.sandbox.choosing import chosen_engine
+from matproof.sandbox.spec import Engine
 from matproof.traces.events import TraceWriter
 
-_PACKAGES = ("claude-agent-sdk", "numpy", "pandas", "scikit-learn", "scipy")
 AGENTS: dict[str, type[Agent]] = {"orchestrated": Orchestrated}
 
 
@@ -54,6 +69,8 @@ class Assignment:
     setting_file: Path
     run: RunPlace
     models_file: Path
+    budget: CampaignBudget = field(default_factory=CampaignBudget)
+    """What the campaign may spend."""
     project: Path
     """Where relative paths of settings start."""
     allow_weaker: bool = False
@@ -65,20 +82,23 @@ class Assignment:
 class _Seen:
     """What is known of an attempt so far, for the record of one that did not get to its end."""
 
+    engine: Engine
     payload_sha256: str | None = None
     usage: Usage = field(default_factory=Usage)
     raised: MatproofError | None = None
 
 
 def reproduce(assignment: Assignment, tell: Callable[[str], None]) -> RunRecord:
-    """Run one attempt. Raises InfrastructureError, RefusedError, BusyError, InputError.
+    """Run one attempt. Raises InfrastructureError, RefusedError, BudgetReachedError, BusyError, InputError.
 
     Before any of them but BusyError, the run's `run.json` is written again from the newest complete attempt where there
     is one: Snakemake removes it before a job, and a lost attempt must not hide an earlier complete one.
     """
+    left: list[AttemptPlace] = []
+    client_version()  # a signal in the middle of this import would leave half of it behind, and no record could be made
     try:
         with ended_by_signal() as ending:
-            return _reproduce(assignment, tell, ending)
+            return _reproduce(assignment, tell, ending, left)
     except BusyError:
         raise
     except EndedBySignal as error:
@@ -87,57 +107,61 @@ def reproduce(assignment: Assignment, tell: Callable[[str], None]) -> RunRecord:
     except Exception:
         restore(assignment.run)
         raise
+    finally:
+        # Only here: as long as signals are dealt with, no program is started.
+        for place in left:
+            end_jobs(place)
 
 
-def _reproduce(assignment: Assignment, tell: Callable[[str], None], ending: Ending) -> RunRecord:
+def _reproduce(
+    assignment: Assignment, tell: Callable[[str], None], ending: Ending, left: list[AttemptPlace]
+) -> RunRecord:
     setting = read_model(Setting, assignment.setting_file)
+    setting = setting.model_copy(update={"limits": tighter(setting.limits, assignment.budget.run)})
     table = read_model(ModelTable, assignment.models_file)
     claim = load_claim(assignment.task)
+    funds = Funds(
+        assignment.run.results,
+        assignment.budget,
+        setting=assignment.setting_file.stem,
+        scripted=setting.scripted,
+        gpus=claim.metadata.resources.gpus,
+    )
+    funds.check(setting, table)
     backend = open_backend(setting, table, claim_dir=assignment.task, root=assignment.project)
+    engine = chosen_engine(
+        setting.sandbox,
+        config=assignment.models_file.parent,
+        project=assignment.project,
+        subdomain=claim.metadata.subdomain,
+        gpus=claim.metadata.resources.gpus,
+    )
     with exclusive(assignment.run.owner):
-        place = _new_attempt(assignment.run)
-        seen = _Seen()
-        record = _attempt(assignment, setting, table, claim, backend, place, seen, ending, tell)
+        for former in attempt_numbers(assignment.run):
+            end_jobs(assignment.run.attempt(former))  # of a process that was killed
+        place = new_attempt(assignment.run)
+        left.append(place)
+        seen = _Seen(engine=engine)
+        record = _attempt(assignment, setting, table, claim, backend, funds, place, seen, ending, tell)
         try:
+            if record.complete:
+                write_json(place.inventory, take(place, record.ended))
+                record = record.model_copy(update={"inventory_sha256": sha256_of(place.inventory)})
             write_json(place.run_json, record)
-            if record.outcome != "infrastructure":
+            if record.complete:
                 write_json(assignment.run.run_json, record)
         except OSError as error:
             because = f"; the attempt was {record.outcome}: {record.reason}" if record.reason else ""
             raise InfrastructureError(f"the result could not be written: {error}{because}") from error
         if seen.raised is not None:
             raise seen.raised
+        if record.outcome == "cancelled":
+            raise CancelledError(f"{assignment.run.root}: {record.reason}")
+        if record.outcome == "unfunded":
+            raise BudgetReachedError(f"cut, and not counted: {record.reason}")
         if record.outcome == "infrastructure":
             raise InfrastructureError(record.reason or "unknown")
     return record
-
-
-def restore(run: RunPlace) -> None:
-    """Write the run's `run.json` from its newest complete attempt, where the one is missing and the other is there.
-
-    Snakemake removes the declared output before a job. With `keep-incomplete`, as in our profile, it leaves alone what
-    stands there after a failed one, and counts it as made: so the lost job is planned again only where an input is
-    newer, for which the file keeps the modification time of its attempt, or where a person asks again. Without
-    `keep-incomplete` it removes the file once more, and only the attempts tell.
-    """
-    if run.run_json.exists() or not run.attempts.is_dir():
-        return
-    numbers = sorted((int(path.name) for path in run.attempts.iterdir() if path.name.isdigit()), reverse=True)
-    for source in (run.attempt(number).run_json for number in numbers):
-        if source.is_file() and RunRecord.read(source).outcome != "infrastructure":
-            write_bytes(run.run_json, source.read_bytes())
-            os.utime(run.run_json, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
-            return
-
-
-def _new_attempt(run: RunPlace) -> AttemptPlace:
-    """The next attempt's directory, made by this call alone."""
-    run.attempts.mkdir(parents=True, exist_ok=True)
-    taken = [int(path.name) for path in run.attempts.iterdir() if path.name.isdigit()]
-    place = run.attempt(max(taken, default=0) + 1)
-    place.root.mkdir()
-    place.artifacts.mkdir()
-    return place
 
 
 def _attempt(
@@ -146,12 +170,16 @@ def _attempt(
     table: ModelTable,
     claim: Claim,
     backend: Backend,
+    funds: Funds,
     place: AttemptPlace,
     seen: _Seen,
     ending: Ending,
     tell: Callable[[str], None],
 ) -> RunRecord:
     started, began = timestamp(), elapsed()
+    files = file_hashes(
+        setting=assignment.setting_file, models=assignment.models_file, policies=assignment.project / "sandbox"
+    )
 
     def work() -> AgentReport:
         walltime_s = _walltime(setting, claim, assignment.walltime_min)
@@ -159,12 +187,19 @@ def _attempt(
         with (
             tempfile.TemporaryDirectory(prefix="matproof-") as short,
             contextlib.closing(TraceWriter(place.trace)) as trace,
+            funds.account(
+                claim=claim.name,
+                repeat=int(assignment.run.root.name),
+                attempt=int(place.root.name),
+                stop=ending.stop,
+            ),
             Gateway(
                 socket=Path(short) / "gateway.sock",
                 exchanges=place.exchanges,
                 backend=backend,
                 limits=setting.limits,
                 table=table,
+                funds=funds,
             ) as gateway,
         ):
             try:
@@ -181,6 +216,7 @@ def _attempt(
                         policies=assignment.project / "sandbox",
                         allow_weaker=assignment.allow_weaker or setting.allow_weaker,
                         tell=tell,
+                        engine=seen.engine,
                     )
                 )
             finally:
@@ -191,6 +227,11 @@ def _attempt(
     outcome, reason = report.outcome, report.reason
     if outcome == "completed" and analysis is None:
         outcome, reason = "agent_error", why
+    if funds.cut is not None and outcome != "completed":
+        # What others spent ended it, which says nothing of the agent.
+        outcome, reason = "unfunded", funds.cut
+    if ending.reason is not None and (who := wished(assignment.run, int(place.root.name))) is not None:
+        outcome, reason = "cancelled", who
     return RunRecord(
         claim=claim.name,
         claim_id=claim.metadata.id,
@@ -211,7 +252,13 @@ def _attempt(
         steps=list(report.steps),
         usage=seen.usage,
         sandbox=report.sandbox,
-        versions={"matproof": __version__, "claude_client": client_version(), **_system(), **report.versions},
+        versions={
+            "matproof": __version__,
+            "claude_client": client_version(),
+            **system_versions(),
+            **files,
+            **report.versions,
+        },
         payload_sha256=seen.payload_sha256,
         host=socket.gethostname(),
         job=os.environ.get("SLURM_JOB_ID"),
@@ -255,15 +302,8 @@ def _walltime(setting: Setting, claim: Claim, job_min: float | None) -> float:
     limits = [claim.metadata.resources.walltime_h * 3600]
     if setting.limits.walltime_h is not None:
         limits.append(setting.limits.walltime_h * 3600)
+    if setting.limits.gpu_h is not None and (gpus := claim.metadata.resources.gpus):
+        limits.append(setting.limits.gpu_h * 3600 / gpus)
     if job_min is not None:
         limits.append(job_min * 60 - min(120.0, 0.1 * job_min * 60))
     return min(limits)
-
-
-def _system() -> dict[str, str]:
-    """Versions of what the run stood on; a package that is not installed is left out."""
-    found = {"python": platform.python_version(), "kernel": platform.release()}
-    for package in _PACKAGES:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from matproof.claims.models import ClaimMetadata, Expected, Quantity
 from matproof.claims.problems import WHOLE, Problem
@@ -50,10 +50,20 @@ def expectation_problems(path: Path, expected: Expected, metadata: ClaimMetadata
             yield Problem(
                 path, f"signs.{name}", f"{sign}, but its value is {valued[name].value:g}", "correct one of them"
             )
+    yield from _step_problems(path, expected)
     ids = [statement.id for statement in expected.statements]
     for index, name in enumerate(ids):
         if ids.index(name) != index:
             yield Problem(path, f"statements.{index}.id", f"{name!r} stands twice", "give each an id of its own")
+
+
+def _step_problems(path: Path, expected: Expected) -> Iterator[Problem]:
+    for index, step in enumerate(expected.required_steps):
+        for pattern in step.files:
+            parts = PurePosixPath(pattern).parts
+            if pattern.startswith("/") or ".." in parts or parts[:1] == ("artifacts",):
+                problem = f"{pattern!r} is no path below the artifact directory"
+                yield Problem(path, f"required_steps.{index}.files", problem, "write it as *.out or **/scf.out")
 
 
 def _quantity_problems(path: Path, expected: Expected) -> Iterator[Problem]:

@@ -9,6 +9,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from matproof.core.node_features import NodeFeatures
+
 Subdomain = Literal["dft", "md", "statml", "ddd", "unknown"]
 ReproductionType = Literal["from_paper", "from_artifact", "artifact_interpretation", "unknown"]
 Verification = Literal["scalar", "range", "comparative", "structural", "figure", "unknown"]
@@ -36,6 +38,8 @@ class Resources(HandWritten):
     """Graphics processors."""
     walltime_h: float = Field(default=1.0, gt=0)
     """Longest wall time of the whole run, in hours."""
+    constraint: NodeFeatures | None = None
+    """Features of the node that a run needs, by the names that the site's Slurm gives them."""
 
 
 class Requires(HandWritten):
@@ -119,6 +123,33 @@ class Statement(HandWritten):
     text: str = Field(min_length=1)
 
 
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\n]*[^*\s][^\n]*$")]
+"""Text to look for on one line; `*` stands for any characters. No regular expression: what an agent wrote is searched
+in linear time."""
+
+
+class RequiredStep(HandWritten):
+    """A step of the procedure that leaves evidence: each kind that is given must be found, by any of its patterns."""
+
+    id: Name
+    text: str = Field(min_length=1)
+    """What the step is, for readers."""
+    commands: list[Pattern] = []
+    """Looked for in the command lines that were executed."""
+    files: list[Pattern] = []
+    """Names below the artifact directory, `*` within a part of the path, `**` over several."""
+    min_bytes: int = Field(default=1, ge=0)
+    """Smallest size of such a file."""
+    logs: list[Pattern] = []
+    """Looked for in the captured logs of steps, then in the text files among the artifacts that are no programs."""
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if not (self.commands or self.files or self.logs):
+            raise ValueError("give commands, files or logs that show it")
+        return self
+
+
 class Expected(HandWritten):
     """`reference/expected.yaml`: what a sound reproduction finds.
 
@@ -135,10 +166,15 @@ class Expected(HandWritten):
     """Expected sign of named quantities."""
     statements: list[Statement] = []
     """Qualitative expectations, for the judge."""
+    required_steps: list[RequiredStep] = []
+    """Steps without which the claim can't be reproduced; a program looks for evidence that they ran."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         names = [quantity.name for quantity in self.quantities]
         if len(names) != len(set(names)):
             raise ValueError("two quantities have one name")
+        steps = [step.id for step in self.required_steps]
+        if len(steps) != len(set(steps)):
+            raise ValueError("two required steps have one id")
         return self

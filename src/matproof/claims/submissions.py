@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from matproof.claims import strict_yaml
 from matproof.claims.submission_form import Submission, SubmittedClaim, submissions_in
 from matproof.claims.tree import read_plain
@@ -158,7 +156,7 @@ def _claim_yaml(claim_id: str, claim: SubmittedClaim) -> str:
         "reproduction_type": "unknown",
         "verification": "unknown",
     }
-    text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=1000)
+    text = strict_yaml.dump(fields)
     return "# Imported; set what is unknown. docs/claims.md tells the fields and their values.\n" + text
 
 

@@ -17,6 +17,11 @@ import click
     help="Providers and prices; by default models.yaml beside the directory of the setting.",
 )
 @click.option(
+    "--campaign",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Configuration with the campaign's budget; by default config.yaml beside the directory of the setting.",
+)
+@click.option(
     "--project",
     default=".",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -34,6 +39,7 @@ def command(
     manifest: Path,
     out: Path,
     models_file: Path | None,
+    campaign: Path | None,
     project: Path,
     walltime_min: float | None,
     allow_weaker: bool,
@@ -41,7 +47,8 @@ def command(
     """One attempt of one agent at one claim, in a sandbox.
 
     Exit status 0 for every outcome that can be described, also where the agent failed; 75 where the node, the sandbox
-    or the model provider failed and another try makes sense; 78 where the sandbox refused.
+    or the model provider failed and another try makes sense; 77 where the campaign's budget is used up: the run was not
+    started, or was cut and does not count; 78 where the sandbox refused.
 
     \b
     Example:
@@ -51,6 +58,7 @@ def command(
     """
     from matproof.agents.worker import Assignment, reproduce
     from matproof.claims.payload import packaged_for
+    from matproof.config.campaign import beside, budget_of
     from matproof.records.places import run_place
 
     packaged_for(manifest, task, "agent")
@@ -61,6 +69,7 @@ def command(
             setting_file=setting_file.resolve(),
             run=run_place(out, task.resolve().name, setting_file.stem),
             models_file=(models_file or setting_file.resolve().parents[1] / "models.yaml").resolve(),
+            budget=budget_of(campaign or beside(setting_file)),
             project=project.resolve(),
             allow_weaker=allow_weaker,
             walltime_min=walltime_min,

@@ -1,12 +1,22 @@
 """`config/models.yaml`: providers, and models with prices and windows."""
 
-from typing import Literal
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from matproof.config.base import HandWritten
 
 Api = Literal["anthropic", "openai"]
+
+
+def _proxy(text: str) -> str:
+    url = urlsplit(text)
+    if url.scheme not in ("http", "https") or not url.hostname or url.path.strip("/") or url.query:
+        raise ValueError(f"{url.scheme or 'it'} is not the address of a proxy: write http://host:port")
+    if url.username or url.password:
+        raise ValueError("a proxy that asks for a password is named by HTTPS_PROXY, not in a file that others read")
+    return text
 
 
 class Provider(HandWritten):
@@ -20,6 +30,8 @@ class Provider(HandWritten):
     """Environment variable that holds the key."""
     key_file: str | None = None
     """File that holds the key; must have mode 0600."""
+    proxy: Annotated[str, AfterValidator(_proxy)] | None = None
+    """Proxy on the way there, such as `http://proxy.site:3128`; null: as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say."""
 
 
 class Prices(HandWritten):

@@ -5,6 +5,7 @@ reads a claim's metadata once, and looks at a directory only when a rule needs i
 """
 
 import functools
+import math
 import os
 import shutil
 import sys
@@ -15,8 +16,17 @@ from typing import Any
 from matproof.core.errors import InputError
 
 Config = Mapping[str, Any]
+COLLECT_SELDOM = (100_000, 50, 1000)
+"""Thresholds of Python's garbage collector: a large DAG is millions of objects that live to its end, and looking them
+through again and again is a tenth of what planning costs."""
 MOST_MISSING = 20
 """Missing files that are named, one a line."""
+HARNESS_MB = 1000
+"""Memory of a run beside the claim's own: the harness and the agent's client."""
+JUDGING_H = 0.5
+"""Hours of a judgement by an agent that has no limit of its own."""
+CHECKING_MIN = 10
+"""Minutes of the batch job of a judge without a model."""
 _PARTS = ("agent_view", "meta")
 """A directory with one of these is a claim: where the other is missing, the station that needs it says so."""
 
@@ -26,9 +36,12 @@ def complete(config: dict[str, Any], schema_file: str) -> None:
 
     Names are looked up now: Snakemake would plan around a judge that does not exist where all else is up to date.
     """
+    import gc
     import json
 
     from snakemake.exceptions import WorkflowError
+
+    gc.set_threshold(*COLLECT_SELDOM)
 
     schema = json.loads(Path(schema_file).read_text(encoding="utf-8"))
     for name, described in schema["properties"].items():
@@ -137,13 +150,64 @@ def package_files(tasks: str, claim: str, audience: str) -> list[str]:
 
 @functools.cache
 def resource(tasks: str, claim: str, name: str) -> int:
-    """`cpus`, `memory_mb` or `walltime_min` of a claim."""
-    stated = _yaml(f"{tasks}/{claim}/meta/claim.yaml").get("resources") or {}
+    """`cpus`, `gpus` or `memory_mb` of a claim."""
+    stated = _stated(tasks, claim)
     if name == "memory_mb":
-        return max(2000, int(1000 * float(stated.get("memory_gb", 2))) + 1000)
-    if name == "walltime_min":
-        return max(5, int(60 * float(stated.get("walltime_h", 1))) + 5)
+        return max(2000, int(1000 * float(stated.get("memory_gb", 2))) + HARNESS_MB)
+    if name == "gpus":
+        return int(stated.get("gpus", 0))
     return int(stated.get("cpus", 1))
+
+
+@functools.cache
+def run_resource(tasks: str, folder: str, claim: str, setting: str, name: str) -> int:
+    """`cpus`, `gpus` or `memory_mb` of a run's own job: the claim's, or little where its steps are jobs themselves."""
+    whole = resource(tasks, claim, name)
+    steps = _steps_elsewhere(folder, setting)
+    if steps is None:
+        return whole
+    if name == "gpus":
+        return 0
+    if name == "cpus":
+        return min(whole, int(steps.get("host_cpus", 2)))
+    return min(whole, max(2000, int(1000 * float(steps.get("host_memory_gb", 4))) + HARNESS_MB))
+
+
+def _steps_elsewhere(folder: str, setting: str) -> dict[str, Any] | None:
+    """`steps` of a setting whose steps are Slurm jobs of their own."""
+    steps = _yaml(f"{folder}/settings/{setting}.yaml").get("steps")
+    return steps if isinstance(steps, dict) and steps.get("executor") == "slurm" else None
+
+
+@functools.cache
+def walltime_min(tasks: str, folder: str, claim: str, setting: str) -> int:
+    """Minutes of the batch job of a run: the shorter of the claim's and the setting's, and what the harness needs."""
+    limit = _yaml(f"{folder}/settings/{setting}.yaml").get("limits") or {}
+    hours = [_stated(tasks, claim).get("walltime_h") or 1, limit.get("walltime_h")]
+    return _minutes(min(float(h) for h in hours if h is not None))
+
+
+@functools.cache
+def judging_min(folder: str, judge: str) -> int:
+    """Minutes of the batch job of one judge: as long as all of its judgings of a run may take."""
+    chosen = _yaml(f"{folder}/judges/{judge}.yaml")
+    answers = chosen.get("answers")
+    if answers is None:
+        return CHECKING_MIN
+    once = float((answers.get("limits") or {}).get("walltime_h") or JUDGING_H)
+    return _minutes(once * int(chosen.get("repeats") or 1))
+
+
+@functools.cache
+def constraint(tasks: str, folder: str, claim: str, setting: str) -> str | None:
+    """Node features that the claim and the setting ask for, as Slurm's `--constraint` takes them.
+
+    Where steps are jobs of their own, those have the claim's, and the run's own job the setting's.
+    """
+    asked = [_yaml(f"{folder}/settings/{setting}.yaml").get("constraint")]
+    if _steps_elsewhere(folder, setting) is None:
+        asked.insert(0, _stated(tasks, claim).get("constraint"))
+    return "&".join(str(feature) for feature in asked if feature) or None
 
 
 @functools.cache
@@ -151,6 +215,15 @@ def _all_claims(tasks: str) -> tuple[str, ...]:
     with os.scandir(tasks) as entries:
         found = [entry.name for entry in entries if any(Path(entry.path, part).is_dir() for part in _PARTS)]
     return tuple(sorted(found))
+
+
+def _stated(tasks: str, claim: str) -> dict[str, Any]:
+    return _yaml(f"{tasks}/{claim}/meta/claim.yaml").get("resources") or {}
+
+
+def _minutes(hours: float) -> int:
+    """Of the batch job of a station that takes `hours`: what it needs to start, and to save its evidence, on top."""
+    return math.ceil(60 * hours) + 5
 
 
 def _runs_on(config: Config, setting: str, claim: str) -> bool:

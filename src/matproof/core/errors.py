@@ -42,6 +42,18 @@ class RefusedError(MatproofError):
     exit_code = 78
 
 
+class BudgetReachedError(MatproofError):
+    """The campaign's budget is used up: a run was not started, or was cut and doesn't count. Raised, it is done."""
+
+    exit_code = 77
+
+
+class CancelledError(MatproofError):
+    """A person cancelled the run or its judging: what there is stays, and nothing tries it again by itself."""
+
+    exit_code = 130
+
+
 class BusyError(MatproofError):
     """Another live process owns this run directory: nothing was touched."""
 
@@ -52,3 +64,9 @@ class UnsafePathError(MatproofError):
     """A path leaves the directory it must stay in, or isn't a plain file: it was not read."""
 
     exit_code = 65
+
+
+class LimitError(MatproofError):
+    """A limit that a person set on requests, tokens or money was reached: what is done is kept, nothing is retried."""
+
+    exit_code = 77

@@ -149,14 +149,17 @@ def read_within(root: Path, relative: str, *, limit: int = 10_000_000) -> bytes:
     For files that an agent or a model wrote. Raises UnsafePathError for absolute paths, `..`, links anywhere on the
     way, pipes, devices, directories and whatever may not be opened, and FileNotFoundError where there is nothing.
     """
+    with os.fdopen(open_within(root, relative), "rb") as stream:
+        return stream.read(limit)
+
+
+def open_within(root: Path, relative: str) -> int:
+    """A descriptor of the plain file `relative` below `root`, for reading. Raises as `read_within` does."""
     handle = _open_within(root, relative, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UnsafePathError(f"{relative!r} is not a plain file")
-        with os.fdopen(os.dup(handle), "rb") as stream:
-            return stream.read(limit)
-    finally:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
+        raise UnsafePathError(f"{relative!r} is not a plain file")
+    return handle
 
 
 def stat_within(root: Path, relative: str) -> os.stat_result | None:

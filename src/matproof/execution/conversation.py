@@ -17,6 +17,7 @@ from matproof.core.errors import InfrastructureError
 from matproof.core.files import write_text
 from matproof.execution.commands import Commands
 from matproof.models.gateway import Gateway
+from matproof.models.hearing import Review
 from matproof.models.session import Answered, Session, Tool, client_environment, client_program, hold
 from matproof.records.run import SandboxReport
 from matproof.sandbox.engine import GATEWAY_URL, Mount, SandboxSpec, open_sandbox
@@ -42,6 +43,8 @@ class Conversation:
     timeout_s: float
     builtin_tools: tuple[str, ...] = ("Read",)
     tools: tuple[Tool, ...] = ()
+    review: Review | None = None
+    """What is said, once, of an answer of the right shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +129,7 @@ def converse(
                     builtin_tools=conversation.builtin_tools,
                     tools=(commands.tool(spec.workdir), *conversation.tools),
                     effort=conversation.answers.effort,
+                    review=conversation.review,
                 ),
                 on_message,
             )

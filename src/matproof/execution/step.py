@@ -1,4 +1,4 @@
-"""Running one step once: a command in a sandbox, its logs kept, its outputs looked for.
+"""Running one step once: a command in a sandbox, its logs kept, its outputs looked for, new files listed.
 
 No model takes part. A step that fails is a result, also where it made itself impossible to run; only a sandbox that
 can't start is an error (InfrastructureError).
@@ -14,7 +14,8 @@ from typing import Literal
 from matproof.core.clock import timestamp
 from matproof.core.files import give_back, stat_within, write_text
 from matproof.core.processes import Finished
-from matproof.records.run import StepAttempt
+from matproof.execution.appeared import appeared, marks
+from matproof.records.run import SandboxReport, StepAttempt
 from matproof.sandbox.engine import Sandbox
 
 LOG_BYTES = 20_000_000
@@ -41,6 +42,10 @@ class StepResult:
     attempt: StepAttempt
     stdout: str
     stderr: str
+    report: SandboxReport | None = None
+    """What its sandbox enforced; None where nobody could tell any more."""
+    cut: bool = False
+    """Whether the walltime of the run ended it, not its own timeout."""
 
     @property
     def succeeded(self) -> bool:
@@ -52,10 +57,15 @@ class StepResult:
     def failure(self) -> str:
         """Why it did not succeed, in words."""
         attempt = self.attempt
+        because = f": {attempt.reason}" if attempt.reason else ""
         if attempt.ending == "timeout":
-            return f"stopped at its timeout after {attempt.seconds:.0f} s"
+            return f"stopped at its timeout after {attempt.seconds:.0f} s{because}"
+        if attempt.ending == "memory":
+            return f"killed for want of memory{because}"
+        if attempt.ending in ("node", "preempted"):
+            return f"lost, and not by its own fault{because}"
         if attempt.ending == "cancelled":
-            return "cancelled"
+            return f"cancelled{because}"
         if attempt.returncode != 0:
             return f"ended with status {attempt.returncode}"
         return f"did not leave {', '.join(attempt.missing_outputs)}"
@@ -74,7 +84,7 @@ def run_step(
 
     Afterwards the artifact directory can be entered again, whatever the step did to its mode.
     """
-    before = [_mark(artifacts, name) for name in step.outputs]
+    before = marks(artifacts)
     stdout, stderr = (logs / step.id / f"{number}.{ending}" for ending in ("out", "err"))
     started = timestamp()
     try:
@@ -92,7 +102,7 @@ def run_step(
         write_text(stderr, finished.stderr)
     finally:
         give_back(artifacts)
-    after = [_mark(artifacts, name) for name in step.outputs]
+    names, total = appeared(before, marks(artifacts), expected=step.outputs)
     ending: Literal["exited", "timeout", "cancelled"] = finished.ending
     attempt = StepAttempt(
         number=number,
@@ -104,10 +114,16 @@ def run_step(
         ending=ending,
         stdout_log=str(stdout.relative_to(logs.parent)),
         stderr_log=str(stderr.relative_to(logs.parent)),
-        new_outputs=[name for name, old, new in zip(step.outputs, before, after, strict=True) if new and new != old],
-        missing_outputs=[name for name, new in zip(step.outputs, after, strict=True) if new is None],
+        new_outputs=names,
+        new_outputs_total=total,
+        missing_outputs=[name for name in step.outputs if stat_within(artifacts, name) is None],
     )
-    return StepResult(attempt=attempt, stdout=finished.stdout[-EXCERPT_CHARACTERS:], stderr=finished.stderr)
+    return StepResult(
+        attempt=attempt,
+        stdout=finished.stdout[-EXCERPT_CHARACTERS:],
+        stderr=finished.stderr,
+        report=sandbox.report,
+    )
 
 
 def _shell(step: StepCommand) -> Sequence[str]:
@@ -127,8 +143,3 @@ def _refused(step: StepCommand, error: ValueError | OSError) -> Finished:
         stdout="",
         stderr=f"the command of {len(step.command):,} characters can't be run: {error}\n",
     )
-
-
-def _mark(artifacts: Path, name: str) -> tuple[int, int] | None:
-    status = stat_within(artifacts, name)
-    return None if status is None else (status.st_size, status.st_mtime_ns)

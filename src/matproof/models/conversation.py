@@ -7,6 +7,8 @@ from typing import Any
 
 from matproof.models.base import Json, Tokens
 
+MOST_TOKENS = 100_000_000
+"""Of one exchange: a hundred times the longest window there is. What is said beyond it is not believed."""
 _REMINDER_OPEN, _REMINDER_CLOSE = "<system-reminder>", "</system-reminder>"
 _CWD = re.compile(
     r"(?:Primary working directory|Working directory|Current working directory|cwd)\s*:\s*(/[^\n]{0,4096})"
@@ -125,8 +127,8 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def number(value: Any) -> int | None:
-    """A count of tokens as a provider gives it; None where it is not one."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A count of tokens as a provider gives it; None where it is not one, or none that can be true."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
 
 
 def total(*values: int | None) -> int | None:

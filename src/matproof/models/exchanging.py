@@ -17,6 +17,7 @@ from matproof.models.base import (
     UpstreamError,
 )
 from matproof.models.exchanges import Exchange, Recorder, Text, used
+from matproof.models.funds import UnaccountedError
 from matproof.models.http_answers import Send, encoded, error_bytes, respond_error
 from matproof.models.limits import Budget
 from matproof.models.metering import Meter
@@ -86,6 +87,13 @@ class Exchanging:
         except Rejection as rejection:
             progress.refused = True
             await self._reject(progress, rejection, send)
+            return
+        except UnaccountedError as error:
+            progress.refused = True
+            progress.failure = f"the gateway can't account for it: {error}"
+            await self._reject(
+                progress, Rejection(500, "api_error", f"matproof: {progress.failure}", retry=False), send
+            )
             return
         self._meter.begin(request.number, request.session)
         try:

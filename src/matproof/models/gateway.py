@@ -19,6 +19,7 @@ from matproof.config.settings import Limits
 from matproof.core.errors import InfrastructureError
 from matproof.models.base import Backend
 from matproof.models.exchanges import Recorder
+from matproof.models.funds import Funds
 from matproof.models.open_sessions import OpenSessions
 from matproof.models.serving import Service
 from matproof.records.base import Usage
@@ -33,15 +34,26 @@ class Gateway:
     """One run's gateway, serving while the context is open.
 
     `socket` is where it listens (at most 107 bytes, mode 0600), `exchanges` the file that every exchange is appended
-    to. Entering raises InfrastructureError where the socket can't be had. Leaving ends streams that are still open.
+    to, `funds` what the campaign may still spend. Entering raises InfrastructureError where the socket can't be had.
+    Leaving ends streams that are still open.
     """
 
-    def __init__(self, *, socket: Path, exchanges: Path, backend: Backend, limits: Limits, table: ModelTable) -> None:
+    def __init__(
+        self,
+        *,
+        socket: Path,
+        exchanges: Path,
+        backend: Backend,
+        limits: Limits,
+        table: ModelTable,
+        funds: Funds | None = None,
+    ) -> None:
         self._path = socket
         self._exchanges = exchanges
         self._backend = backend
         self._limits = limits
         self._table = table
+        self._funds = funds
         self._sessions = OpenSessions()
         self._service: Service | None = None
         self._recorder: Recorder | None = None
@@ -85,6 +97,7 @@ class Gateway:
             table=self._table,
             recorder=self._recorder,
             sessions=self._sessions,
+            funds=self._funds,
         )
         self._thread = threading.Thread(target=self._serve, args=(listening,), name="gateway", daemon=True)
         self._thread.start()

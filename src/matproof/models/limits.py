@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from matproof.config.models import ModelTable
 from matproof.config.settings import Limits
 from matproof.models.base import ModelRequest, Rejection, Tokens
+from matproof.models.funds import Funds
 from matproof.models.prices import cost, prices_of
 
 REFUSAL_STATUS = 403
@@ -20,6 +21,8 @@ BYTES_PER_TOKEN = 3
 """Fewer than models need for English and code, so that an estimate is rather too high."""
 EXPECTED_OUTPUT_TOKENS = 4000
 """Reserved for a reply whose longest length the request does not give."""
+LONGEST_OUTPUT_TOKENS = 1_000_000
+"""Reserved at most, whatever an agent asks for."""
 TIER_FIELDS = {
     "service_tier": (None, "auto", "default", "standard", "standard_only"),
     "speed": (None, "standard"),
@@ -45,11 +48,13 @@ class Spent:
 class Budget:
     """Admits requests while the limits allow it. Lives in the gateway's event loop.
 
-    `priced` is false for scripted answers: they cost nothing, so a missing price refuses nothing.
+    `priced` is false for scripted answers: they cost nothing, so a missing price refuses nothing. `funds` are the
+    campaign's; what the run itself may spend is checked first.
     """
 
-    def __init__(self, limits: Limits, table: ModelTable, *, priced: bool) -> None:
+    def __init__(self, limits: Limits, table: ModelTable, *, priced: bool, funds: Funds | None = None) -> None:
         self._limits = limits
+        self._funds = funds
         self._table = table
         self._priced = priced
         self._changed = asyncio.Event()
@@ -61,7 +66,10 @@ class Budget:
         """Why requests are refused, once it happened."""
 
     async def admit(self, request: ModelRequest) -> None:
-        """Reserve what `request` may use, waiting for others where needed. Raises Rejection where a limit is met."""
+        """Reserve what `request` may use, waiting for others where needed.
+
+        Raises Rejection where a limit is met, and UnaccountedError where the campaign's ledger fails.
+        """
         self._check_price(request)
         reservation = self._reservation(request)
         while True:
@@ -72,6 +80,19 @@ class Budget:
             await self._changed.wait()
         self._requests += 1
         self._reserved[request.number] = reservation
+        if self._funds is not None:
+            await self._draw(self._funds, request.number, reservation)
+
+    async def _draw(self, funds: Funds, number: int, reservation: Spent) -> None:
+        """Reserve it in the campaign's ledger too, or take it back here."""
+        try:
+            await funds.draw(number, tokens=int(reservation.tokens), usd=reservation.usd)
+        except BaseException:
+            self._requests -= 1
+            self._free(number)
+            if funds.cut is not None:
+                self._closed = self.refusal = funds.cut
+            raise
 
     def settle(self, request: ModelRequest, tokens: Tokens | None, reply_bytes: int, *, lost: int = 0) -> None:
         """Count what an admitted request used; `tokens` of None, or with unknown parts, are estimated.
@@ -86,17 +107,26 @@ class Budget:
             output_tokens = reply_bytes // BYTES_PER_TOKEN + 1 if self._priced else 0
         known = cost(self._table, request.model, tokens).usd
         usd = self._usd(request, input_tokens, output_tokens) if known is None else known
-        self._reserved.pop(request.number, None)
-        self._spent += Spent(input_tokens + output_tokens, usd)
-        self._spent += Spent(lost * (read + output_tokens), lost * self._usd(request, read, output_tokens))
+        again = Spent(lost * (read + output_tokens), lost * self._usd(request, read, output_tokens))
+        used = Spent(input_tokens + output_tokens, usd) + again
+        self._spent += used
+        self._free(request.number)
+        if self._funds is not None:
+            guessed = None if known is not None and not lost else used.usd if known is None else again.usd
+            self._funds.settle(request.number, tokens=int(used.tokens), usd=used.usd, estimated_usd=guessed)
+
+    def _free(self, number: int) -> None:
+        self._reserved.pop(number, None)
         self._changed.set()
         self._changed = asyncio.Event()
 
     def _check_price(self, request: ModelRequest) -> None:
-        if self._limits.cost_usd is None or not self._priced:
+        cap = self._funds.money_cap if self._funds is not None else None
+        if not self._priced or (self._limits.cost_usd is None and cap is None):
             return
         if prices_of(self._table, request.model) is None:
-            limit = f"the limit of {self._limits.cost_usd:g} dollars can't be kept"
+            own = self._limits.cost_usd
+            limit = f"{cap} can't be kept" if own is None else f"the limit of {own:g} dollars can't be kept"
             reason = f"{request.model or 'a request without a model'} has no price in models.yaml, so {limit}"
             # Not for good, and told of the run only before it began: an agent that asks for some other model by
             # itself must not end its run with that.
@@ -129,7 +159,7 @@ class Budget:
     def _reservation(self, request: ModelRequest) -> Spent:
         asked = [request.body.get(key) for key in ("max_tokens", "max_output_tokens", "max_completion_tokens")]
         longest = [value for value in asked if isinstance(value, int) and value > 0]
-        output = max(longest, default=EXPECTED_OUTPUT_TOKENS)
+        output = min(max(longest, default=EXPECTED_OUTPUT_TOKENS), LONGEST_OUTPUT_TOKENS)
         read = len(request.raw) // BYTES_PER_TOKEN
         return Spent(read + output, self._usd(request, read, output))
 

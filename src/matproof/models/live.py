@@ -143,7 +143,13 @@ class LiveBackend:
             logging.getLogger("httpcore2").setLevel(logging.WARNING)
             limit = httpx2.Timeout(self._idle_s, connect=min(30.0, self._idle_s))
             connections = httpx2.Limits(max_connections=None, max_keepalive_connections=8)
-            self._client = httpx2.AsyncClient(timeout=limit, limits=connections, follow_redirects=False, trust_env=True)
+            self._client = httpx2.AsyncClient(
+                timeout=limit,
+                limits=connections,
+                follow_redirects=False,
+                trust_env=True,
+                proxy=self._provider.proxy,  # None: as the environment says
+            )
         address = self._provider.base_url.rstrip("/") + request.path + (f"?{request.query}" if request.query else "")
         message = self._client.build_request("POST", address, content=request.raw, headers=self._headers(request))
         try:

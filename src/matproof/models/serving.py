@@ -14,6 +14,7 @@ from matproof.config.settings import Limits
 from matproof.models.base import Backend, Json, ModelRequest, Rejection
 from matproof.models.exchanges import Recorder
 from matproof.models.exchanging import Exchanging
+from matproof.models.funds import Funds
 from matproof.models.http_answers import Receive, Scope, Send, respond, respond_error
 from matproof.models.limits import Budget
 from matproof.models.metering import Meter
@@ -34,10 +35,17 @@ class Service:
     """One gateway's application."""
 
     def __init__(
-        self, *, backend: Backend, limits: Limits, table: ModelTable, recorder: Recorder, sessions: OpenSessions
+        self,
+        *,
+        backend: Backend,
+        limits: Limits,
+        table: ModelTable,
+        recorder: Recorder,
+        sessions: OpenSessions,
+        funds: Funds | None = None,
     ) -> None:
         self.meter = Meter(scripted=backend.scripted)
-        self.budget = Budget(limits, table, priced=not backend.scripted)
+        self.budget = Budget(limits, table, priced=not backend.scripted, funds=funds)
         self._sessions = sessions
         self._exchanging = Exchanging(backend, table, recorder, self.meter, self.budget, sessions)
         self._table = table

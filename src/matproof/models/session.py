@@ -3,7 +3,7 @@
 The client is the real one that the Claude Agent SDK brings. It is started through `launcher`, a program that enters
 the sandbox first; nothing of this process's environment reaches it. Two properties are deliberate: the prompt goes by
 standard input and the system prompt by file, never by argument list; and a structured answer counts only once our own
-pydantic model takes it. An answer that the model refuses is sent back once, with the reason.
+pydantic model takes it (`hearing`).
 """
 
 import json
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from matproof.core.files import explain
+from matproof.models.hearing import Hearing, Review
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ResultMessage
@@ -58,6 +58,8 @@ class Session:
     answer: type[BaseModel] | None
     """Shape of the structured answer; None for a session that only acts."""
     timeout_s: float
+    review: Review | None = None
+    """What is said, once, of an answer of the right shape; None is never anything."""
     builtin_tools: tuple[str, ...] = ("Read",)
     """Tools of the client itself. Never one that runs commands: what runs beside the client could speak in its name."""
     tools: tuple[Tool, ...] = ()
@@ -132,25 +134,28 @@ def hold(session: Session, on_message: OnMessage) -> Answered:
 async def _converse(session: Session, on_message: OnMessage) -> Answered:
     from claude_agent_sdk import ClaudeSDKClient, ClaudeSDKError
 
-    refused: list[str] = []
+    hearing = None if session.answer is None else Hearing(session.answer, session.review)
     try:
         async with ClaudeSDKClient(_options(session)) as client:
-            prompt = session.prompt
-            for _ in range(2):
+            prompt: str | None = session.prompt
+            while prompt is not None:
                 result = await _ask(client, prompt, on_message)
                 if result is None or result.is_error:
-                    return Answered(answer=None, ending="error", problem=_why(result), refused=tuple(refused))
-                if session.answer is None:
+                    return _ended("error", hearing, _why(result))
+                if hearing is None:
                     return Answered(answer=None, ending="done")
-                answer, problem = _accept(session.answer, result.structured_output)
-                if answer is not None:
-                    return Answered(answer=answer, ending="done", refused=tuple(refused))
-                refused.append(problem)
-                prompt = f"Your answer was refused: {problem}. Answer again in the required structure, mended."
+                prompt = hearing.hear(result.structured_output)
     except ClaudeSDKError as error:
-        problem = f"{type(error).__name__}: {error}"[:2000]
-        return Answered(answer=None, ending="error", problem=problem, refused=tuple(refused))
-    return Answered(answer=None, ending="done", problem=refused[-1], refused=tuple(refused))
+        return _ended("error", hearing, f"{type(error).__name__}: {error}"[:2000])
+    return _ended("done", hearing, None)
+
+
+def _ended(ending: Literal["done", "error"], hearing: Hearing | None, problem: str | None) -> Answered:
+    refused = () if hearing is None else tuple(hearing.refused)
+    answer = hearing.answer if hearing is not None and ending == "done" else None
+    if ending == "done" and answer is None and refused:
+        problem = refused[-1]
+    return Answered(answer=answer, ending=ending, problem=problem, refused=refused)
 
 
 async def _ask(client: "ClaudeSDKClient", prompt: str, on_message: OnMessage) -> "ResultMessage | None":
@@ -170,15 +175,6 @@ def _why(result: "ResultMessage | None") -> str:
         return "the client ended without a result"
     text = result.result or "; ".join(result.errors or []) or result.subtype
     return f"{result.terminal_reason or result.subtype}: {text}"[:2000]
-
-
-def _accept(model: type[BaseModel], data: Any) -> tuple[BaseModel | None, str]:
-    if data is None:
-        return None, "there was no structured answer"
-    try:
-        return model.model_validate(data), ""
-    except ValidationError as error:
-        return None, "; ".join(f"{field}: {problem}" for field, problem, _ in explain(error)[:10])
 
 
 def _options(session: Session) -> "ClaudeAgentOptions":

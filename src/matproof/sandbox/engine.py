@@ -12,13 +12,16 @@ from pathlib import Path
 from matproof.core.errors import InfrastructureError, RefusedError
 from matproof.records.run import SandboxReport
 from matproof.sandbox import layout
-from matproof.sandbox.bubblewrap import BubblewrapSandbox, Isolation, bridged
+from matproof.sandbox.bubblewrap import BubblewrapSandbox, Isolation
+from matproof.sandbox.entered import bridged
 from matproof.sandbox.host import Bubblewrap, NoUserNamespaceError, find_bubblewrap, find_program, host_limits
 from matproof.sandbox.limits import LimitPlan, plan_limits
+from matproof.sandbox.open_apptainer import open_apptainer
 from matproof.sandbox.seccomp import denied_calls
 from matproof.sandbox.spec import (
     GATEWAY_PORT,
     GATEWAY_URL,
+    Engine,
     Mount,
     Sandbox,
     SandboxSpec,
@@ -29,6 +32,7 @@ from matproof.sandbox.spec import (
 __all__ = [
     "GATEWAY_PORT",
     "GATEWAY_URL",
+    "Engine",
     "Mount",
     "Sandbox",
     "SandboxSpec",
@@ -38,14 +42,20 @@ __all__ = [
 ]
 
 
-def open_sandbox(spec: SandboxSpec, *, engine: str = "bubblewrap", allow_weaker: bool = False) -> Sandbox:
+def open_sandbox(spec: SandboxSpec, *, allow_weaker: bool = False) -> Sandbox:
     """A sandbox that was entered once to see that it works.
 
-    Raises RefusedError naming what `engine` can't enforce, unless `allow_weaker`, which records it in the report;
-    InfrastructureError where programs are missing or the machine does not let a sandbox be made.
+    Raises RefusedError naming what the spec's engine can't enforce, unless `allow_weaker`, which records it in the
+    report; InfrastructureError where programs or images are missing or the machine does not let a sandbox be made.
     """
-    if engine != "bubblewrap":
-        raise RefusedError(f"there is no sandbox engine {engine!r}; known: bubblewrap")
+    if spec.engine.name == "bubblewrap":
+        return _open_bubblewrap(spec, allow_weaker=allow_weaker)
+    if spec.engine.name == "apptainer":
+        return open_apptainer(spec, host_limits(), allow_weaker=allow_weaker)
+    raise RefusedError(f"there is no sandbox engine {spec.engine.name!r}; known: bubblewrap, apptainer")
+
+
+def _open_bubblewrap(spec: SandboxSpec, *, allow_weaker: bool) -> Sandbox:
     program = find_bubblewrap(find_program("bwrap"))
     if bridged(spec):
         find_program("socat")

@@ -1,64 +1,72 @@
-"""The door: a program of its own that prepares what only a running process can and becomes bubblewrap.
+"""The door: a program of its own that prepares what only a running process can and becomes the sandbox's engine.
 
-Run as `python -I -S enter.py ORDER COMMAND…`; ORDER is JSON from `bubblewrap.py`. It uses the standard library alone,
-because every sandbox waits for it. It
+`entered.py` runs `main` with ORDER COMMAND…; ORDER is JSON from `bubblewrap.py` or `apptainer.py`. It uses the standard
+library alone, because every sandbox waits for it. It
 
 - closes every descriptor but the three streams, so nothing that was open outside is open inside;
 - hands bubblewrap its arguments, small files and system call filter through memory, so that no host path and no
-  variable stands in a command line that is visible inside;
+  variable stands in a command line that is visible inside; Apptainer, which takes only files, gets a private folder;
 - enters control groups;
-- leaves a watcher behind, outside and in a session of its own, which enforces what groups can't, sees to it that
-  nothing is left when bubblewrap has ended, and removes the groups;
-- replaces itself by bubblewrap with an empty environment, since `/proc/1/environ` inside is bubblewrap's own.
+- leaves a watcher behind, outside and in a session of its own, which enforces what groups can't, opens Apptainer's
+  bridge to the gateway, sees to it that nothing is left when the engine has ended, and removes groups and folder;
+- replaces itself by the engine with an environment of just what the order says, since that of the first process
+  inside is the engine's own.
 
-Being replaced rather than being a parent keeps signals, streams and exit status exactly bubblewrap's.
-
-The watcher must look for survivors: bubblewrap's first process inside ties its life to the outer one only some time
-after it was made, and killed in between, the outer one leaves it running (7 of 120 kills in the first 40 ms). A random
-name in the command line of both tells them apart from all others.
+Being replaced rather than being a parent keeps signals, streams and exit status exactly the engine's.
 """
 
 import base64
 import contextlib
 import json
 import os
-import select
+import shutil
 import signal
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+from matproof.sandbox.watching import END_WITHIN_S, Bridge, end_survivors, say, tell_events, watch
+
 BEGIN_FD = 9
 """Where the script inside names its process namespace just before the command starts; closed to the command."""
+GO_FD = 8
+"""Where that script waits, with Apptainer, until the bridge to the gateway listens; closed to the command."""
+FOLDER = "\x01folder"
+"""Stands in an order for the private folder of one run."""
 FAILED = 75
-LOOK_EVERY_S = 0.2
-END_WITHIN_S = 10.0
 PREFIX = "matproof-"
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Become bubblewrap. Exits with 75 and one line where that is impossible."""
+    """Become the engine. Exits with 75 and one line where that is impossible."""
     order: dict[str, Any] = json.loads(arguments[0])
     try:
         os.closerange(3, 1 << 20)
         told = _open_begin()
+        go = _open_go() if order.get("bridge") else -1
+        order["folder"] = f"/tmp/{PREFIX}box-{os.urandom(8).hex()}" if "exec" in order else None  # noqa: S108
         life = Path(order["life"], str(os.getpid())) if order["life"] else None
         name = f"sandbox-{os.urandom(8).hex()}"
         groups = [Path(group["home"], f"{PREFIX}{os.getpid()}") for group in order["groups"]]
         # The watcher comes first, so that it removes whatever is made from here on.
-        _leave_watcher(order, groups, told, life, name)
+        _leave_watcher(order, groups, (told, go), life, name)
         if life is not None:
             life.parent.mkdir(parents=True, exist_ok=True)
             life.touch(exist_ok=False)
         for group, asked in zip(groups, order["groups"], strict=True):
             _enter_group(group, asked["files"])
         inner = [name if word == "NAME" else word for word in order["inner"]]
-        argv = [order["bwrap"], "--args", str(_bwrap_arguments(order)), "--", *inner, *arguments[1:]]
-        os.execve(argv[0], argv, {})  # noqa: S606 - replaces this process; there is no shell
+        if order["folder"] is None:
+            argv = [order["bwrap"], "--args", str(_bwrap_arguments(order)), "--", *inner, *arguments[1:]]
+            os.execve(argv[0], argv, {})  # noqa: S606 - replaces this process; there is no shell
+        place = order["folder"]
+        Path(place).mkdir(mode=0o700)
+        _fill(Path(place), order["files"])
+        argv = [word.replace(FOLDER, place) for word in [*order["exec"], *inner]] + arguments[1:]
+        environment = {key: value.replace(FOLDER, place) for key, value in order["environment"].items()}
+        os.execve(argv[0], argv, {**environment, "MATPROOF_SANDBOX": name})  # noqa: S606
     except OSError as error:
-        _say(f"matproof: the sandbox can't be entered: {error}")
+        say(f"matproof: the sandbox can't be entered: {error}")
     os._exit(FAILED)
 
 
@@ -68,6 +76,24 @@ def _open_begin() -> int:
     os.dup2(begin, BEGIN_FD, inheritable=True)
     os.closerange(3, BEGIN_FD)
     return told
+
+
+def _open_go() -> int:
+    """The watcher's end of the pipe that the script inside reads."""
+    waits, go = os.pipe()
+    kept = os.dup2(go, BEGIN_FD + 2, inheritable=False)
+    os.dup2(waits, GO_FD, inheritable=True)
+    os.closerange(3, GO_FD)
+    return kept
+
+
+def _fill(folder: Path, files: dict[str, str | None]) -> None:
+    """Write small files, and make directories where there is no text."""
+    for name, text in files.items():
+        if text is None:
+            (folder / name).mkdir()
+        else:
+            (folder / name).write_text(text)
 
 
 def _in_memory(data: bytes) -> int:
@@ -120,160 +146,41 @@ def _remove(directory: Path, *, patience_s: float) -> None:
             return
 
 
-def _leave_watcher(order: dict[str, Any], groups: list[Path], told: int, life: Path | None, name: str) -> None:
-    sandbox = os.getpid()
+def _leave_watcher(
+    order: dict[str, Any], groups: list[Path], pipes: tuple[int, int], life: Path | None, name: str
+) -> None:
+    sandbox, starter = os.getpid(), os.getppid() if "exec" in order else None
+    told, go = pipes
     if os.fork():
         os.close(told)
+        if go >= 0:
+            os.close(go)
         return
     try:
+        for number in (signal.SIGTERM, signal.SIGINT):  # a batch system signals every process of a job, this one too
+            signal.signal(number, signal.SIG_IGN)
         os.setsid()
         os.chdir("/")
         os.close(BEGIN_FD)
+        if go >= 0:
+            os.close(GO_FD)
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
         os.dup2(null, 1)
-        namespace = _watch(sandbox, order["watch"], told)
+        bridge = Bridge(order.get("bridge"), go)
+        namespace = watch(sandbox, order["watch"], told, bridge, starter)
+        bridge.end()
         for group, asked in zip(groups, order["groups"], strict=True):
-            _tell_events(group, asked["events"])
+            tell_events(group, asked["events"])
         os.dup2(null, 2)
-        gone = _end_survivors(name, namespace)
+        gone = end_survivors(name, namespace)
         for group in groups:
             _remove(group, patience_s=END_WITHIN_S)
+        if order["folder"] is not None:
+            shutil.rmtree(order["folder"], ignore_errors=True)
         if life is not None and gone:
+            begun = namespace and not bridge.failed
             with contextlib.suppress(FileNotFoundError):
-                life.rename(life.with_suffix(".begun" if namespace else ".failed"))
+                life.rename(life.with_suffix(".begun" if begun else ".failed"))
     finally:
         os._exit(0)
-
-
-def _watch(sandbox: int, limits: dict[str, int | None] | None, told: int) -> str:
-    """Return the process namespace when `sandbox`, our parent, has ended; end it when it holds more than `limits`."""
-    events = select.poll()
-    with contextlib.suppress(OSError):  # a kernel before 5.3: the end is then seen by losing the parent
-        events.register(os.pidfd_open(sandbox), select.POLLIN)
-    events.register(told, select.POLLIN)
-    namespace = ""
-    while os.getppid() == sandbox:
-        ready = {handle for handle, _ in events.poll(int(LOOK_EVERY_S * 1000) if limits else 1000)}
-        if told in ready:
-            # Only what comes first is from our script: the command could write there too, through /proc.
-            namespace = os.read(told, 64).decode(errors="replace").strip()
-            events.unregister(told)
-            os.close(told)
-            told = -1
-        excess = _excess(sandbox, limits) if limits else None
-        if excess and os.getppid() == sandbox:
-            _say(f"matproof: the sandbox was ended: {excess}")
-            os.kill(sandbox, signal.SIGKILL)
-    if told >= 0:
-        os.set_blocking(told, False)
-        with contextlib.suppress(BlockingIOError):
-            namespace = os.read(told, 64).decode(errors="replace").strip()
-    return namespace
-
-
-def _end_survivors(name: str, namespace: str) -> bool:
-    """End what is left of the sandbox and say whether nothing is; only bubblewrap and our script have `name`."""
-    deadline = time.monotonic() + END_WITHIN_S
-    while True:
-        named = [pid for pid in _processes() if _has_argument(pid, name.encode())]
-        for pid in named:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        if not named and not (namespace and any(_lives_in(pid, namespace) for pid in _processes())):
-            return True
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-
-
-def _processes() -> list[int]:
-    return [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]  # noqa: PTH208 - five times a second
-
-
-def _has_argument(pid: int, word: bytes) -> bool:
-    try:
-        return word in Path("/proc", str(pid), "cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return False  # ended meanwhile
-
-
-def _lives_in(pid: int, namespace: str) -> bool:
-    try:
-        if os.readlink(f"/proc/{pid}/ns/pid") != namespace:  # noqa: PTH115
-            return False
-        # A dead process that nobody has collected yet still names its namespace.
-        return _stat(pid)[0] not in ("Z", "X")
-    except OSError:
-        return False  # ended meanwhile, or another user's, so not in the sandbox
-
-
-def _stat(pid: int) -> list[str]:
-    """State, parent and what follows the name in parentheses."""
-    return Path("/proc", str(pid), "stat").read_text(errors="replace").rpartition(")")[2].split()
-
-
-def _excess(sandbox: int, limits: dict[str, int | None]) -> str | None:
-    inside = list(_descendants(sandbox))
-    allowed = limits["processes"]
-    threads = sum(count for _, count, _ in inside)
-    if allowed is not None and threads > allowed:
-        return f"{threads} processes and threads are more than {allowed}"
-    allowed = limits["memory"]
-    if allowed is not None and sum(resident for _, _, resident in inside) > allowed:
-        held = sum(_proportional(pid, resident) for pid, _, resident in inside)
-        if held > allowed:
-            return f"{held / 1e9:.2f} GB of memory are more than {allowed / 1e9:.2f}"
-    return None
-
-
-def _descendants(top: int) -> Iterator[tuple[int, int, int]]:
-    """(process, threads, resident bytes) of everything below `top`, except this watcher."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    children: dict[int, list[tuple[int, int, int]]] = {}
-    for pid in _processes():
-        if pid == os.getpid():
-            continue
-        try:
-            fields = _stat(pid)
-        except OSError:
-            continue
-        # Second is the parent, 18th threads, 22nd resident pages.
-        children.setdefault(int(fields[1]), []).append((pid, int(fields[17]), int(fields[21]) * page))
-    waiting = [top]
-    while waiting:
-        for row in children.get(waiting.pop(), []):
-            waiting.append(row[0])
-            yield row
-
-
-def _proportional(pid: int, resident: int) -> int:
-    """Resident bytes with shared pages divided among those who share them; plain resident where that is not told."""
-    try:
-        for line in Path("/proc", str(pid), "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        return resident
-    return resident
-
-
-def _tell_events(group: Path, events: dict[str, list[str]]) -> None:
-    for name, (counter, meaning) in events.items():
-        try:
-            lines = (group / name).read_text().splitlines()
-        except OSError:
-            continue
-        if any(line.split()[:1] == [counter] and line.split()[1] != "0" for line in lines):
-            _say(f"matproof: {meaning}")
-
-
-def _say(text: str) -> None:
-    try:
-        os.write(2, f"{text}\n".encode(errors="replace"))
-    except OSError:
-        return  # nobody reads the stream any more
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -26,12 +26,43 @@ class Bubblewrap:
     """Its long options, such as `--size`."""
 
 
-def find_program(name: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apptainer:
+    """The installed Apptainer."""
+
+    path: str
+    version: str
+
+
+_APPTAINER_NEEDS = ("--no-eval", "--no-mount", "--no-privs", "--security", "--userns")
+_INSTALL_APPTAINER = (
+    "load it (often `module load apptainer`), ask the site for it, or choose engine bubblewrap; see docs/sandbox.md"
+)
+
+
+def find_program(name: str, install: str = _INSTALL) -> str:
     """Absolute path of `name`. Raises InfrastructureError saying how to install it."""
     found = shutil.which(name)
     if found is None:
-        raise InfrastructureError(f"{name} is not on PATH, and no sandbox can be made without it; {_INSTALL}")
+        raise InfrastructureError(f"{name} is not on PATH, and no sandbox can be made without it; {install}")
     return os.path.realpath(found)
+
+
+def find_apptainer() -> Apptainer:
+    """The Apptainer on PATH. Raises InfrastructureError where there is none, or one that lacks what is needed."""
+    return _apptainer_at(find_program("apptainer", _INSTALL_APPTAINER))
+
+
+@functools.cache
+def _apptainer_at(path: str) -> Apptainer:
+    told = run([path, "--nocolor", "--version"], timeout_s=30)
+    words = told.stdout.split()
+    if not told.ok or not words:
+        raise entry_failure(told.stderr)
+    known = set(re.findall(r"--[a-z][a-z0-9-]*", run([path, "exec", "--help"], timeout_s=30).stdout))
+    if missing := [option for option in _APPTAINER_NEEDS if option not in known]:
+        raise InfrastructureError(f"apptainer {words[-1]} is too old: it has no {', '.join(missing)}; 1.2 or later has")
+    return Apptainer(path=path, version=words[-1])
 
 
 @functools.cache
@@ -74,6 +105,12 @@ _NO_USER_NAMESPACE = (
     "Creating new namespace failed",
     "setting up uid map",
     "Unable to create user namespace",
+    "Failed to create user namespace",
+)
+_APPTAINER_KNOWN = (
+    ("unknown userid", "Apptainer runs only for users whom this machine knows by name (getent passwd)"),
+    ("squashfuse", "an image file needs squashfuse and a writable /dev/fuse here; or use a directory as the image"),
+    ("/dev/fuse", "an image file needs squashfuse and a writable /dev/fuse here; or use a directory as the image"),
 )
 
 
@@ -81,11 +118,21 @@ class NoUserNamespaceError(InfrastructureError):
     """The kernel or a container around us lets us make no user namespace; root can do without, weaker."""
 
 
+class NoPrivatePlacesError(InfrastructureError):
+    """Apptainer may start here, but we can mount nothing for it."""
+
+
 def entry_failure(stderr: str, *, proc: Path = Path("/proc")) -> InfrastructureError:
     """Why a sandbox could not be entered and what an administrator does about it, in one line."""
     said = next((line.strip() for line in reversed(stderr.splitlines()) if line.strip()), "it said nothing")
     if any(words in stderr for words in _NO_USER_NAMESPACE):
         return NoUserNamespaceError(f"user namespaces can't be made here ({said}); {_user_namespace_remedy(proc)}")
+    if "FATAL:" in stderr:
+        remedy = next((remedy for words, remedy in _APPTAINER_KNOWN if words in stderr), None)
+        fatal = next(line for line in stderr.splitlines() if "FATAL:" in line).partition("FATAL:")[2].strip()
+        return InfrastructureError(f"the container could not be started: {fatal}" + (f"; {remedy}" if remedy else ""))
+    if "private places can't be mounted" in stderr:
+        return NoPrivatePlacesError(said.removeprefix("matproof: "))
     if "mount proc" in stderr:
         return InfrastructureError(
             f"this container covers parts of /proc, so the kernel allows no fresh one inside ({said}); "

@@ -32,9 +32,11 @@ _ETC = (
 )
 """What programs need of /etc and what holds nothing of this host or its users."""
 _TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_MASKED = ("kcore", "keys", "key-users", "kmsg", "kallsyms", "latency_stats", "sched_debug", "slabinfo")
-_MASKED_TOO = ("timer_list", "timer_stats", "vmallocinfo", "iomem", "ioports", "pagetypeinfo", "mtrr", "cmdline")
-_MASKED_DIRECTORIES = ("acpi", "scsi", "driver", "fs")
+MASKED = (
+    *("kcore", "keys", "key-users", "kmsg", "kallsyms", "latency_stats", "sched_debug", "slabinfo"),
+    *("timer_list", "timer_stats", "vmallocinfo", "iomem", "ioports", "pagetypeinfo", "mtrr", "cmdline"),
+)
+MASKED_DIRECTORIES = ("acpi", "scsi", "driver", "fs")
 _RESERVED = ("/", "/usr", "/proc", "/dev", "/etc", "/sys", "/run", "/tmp", *(f"/{name}" for name in _TOP))  # noqa: S108
 
 
@@ -56,10 +58,10 @@ def system_arguments(root: Path = Path("/")) -> list[str]:
 def kernel_arguments(root: Path = Path("/")) -> list[str]:
     """`/proc` of the sandbox's own processes without the host's inner state, and a `/dev` of harmless devices."""
     arguments = ["--proc", "/proc"]
-    for name in (*_MASKED, *_MASKED_TOO):
+    for name in MASKED:
         if (root / "proc" / name).exists():
             arguments += ["--ro-bind", "/dev/null", f"/proc/{name}"]
-    for name in _MASKED_DIRECTORIES:
+    for name in MASKED_DIRECTORIES:
         if (root / "proc" / name).is_dir():
             arguments += ["--size", "4096", "--tmpfs", f"/proc/{name}", "--remount-ro", f"/proc/{name}"]
     return [*arguments, "--dev", "/dev"]
@@ -75,22 +77,23 @@ def private_arguments(tmp_gb: float) -> list[str]:
     ]
 
 
-def software_arguments(directories: Iterable[Path], optional: Iterable[Path] = ()) -> list[str]:
+def software_mounts(directories: Iterable[Path], optional: Iterable[Path] = ()) -> list[Mount]:
     """Directories at their own paths, read-only. Raises InfrastructureError naming one that is missing."""
-    arguments: list[str] = []
-    for directory in directories:
+    wanted = list(directories)
+    for directory in wanted:
         if not directory.exists():
             raise InfrastructureError(f"software directory {directory} does not exist on this machine")
-        arguments += ["--ro-bind", str(directory), str(directory)]
-    for directory in optional:
-        if directory.exists():
-            arguments += ["--ro-bind", str(directory), str(directory)]
-    return arguments
+    return [Mount(path, str(path)) for path in [*wanted, *(path for path in optional if path.exists())]]
 
 
-def mount_arguments(mounts: Iterable[Mount]) -> list[str]:
+def software_arguments(directories: Iterable[Path], optional: Iterable[Path] = ()) -> list[str]:
+    """`software_mounts` for bubblewrap."""
+    return _bound(software_mounts(directories, optional))
+
+
+def checked_mounts(mounts: Iterable[Mount]) -> list[Mount]:
     """The caller's mounts, outer before inner. Raises RefusedError for a target that would replace the system."""
-    arguments: list[str] = []
+    checked: list[Mount] = []
     for mount in sorted(mounts, key=lambda mount: len(PurePosixPath(mount.target).parts)):
         target = PurePosixPath(mount.target)
         if not target.is_absolute() or ".." in target.parts or str(target) in _RESERVED or "\0" in mount.target:
@@ -99,17 +102,29 @@ def mount_arguments(mounts: Iterable[Mount]) -> list[str]:
             raise RefusedError(f"nothing can be mounted at {mount.target!r} inside a sandbox")
         if not mount.source.exists():
             raise InfrastructureError(f"{mount.source} is to be mounted at {mount.target} and does not exist")
-        kind = "--bind" if mount.writable else "--ro-bind"
-        arguments += [kind, str(mount.source.resolve()), str(target)]
-    return arguments
+        checked.append(Mount(mount.source.resolve(), str(target), mount.writable))
+    return checked
 
 
-def etc_files(*, shared_network: bool) -> dict[str, str]:
+def mount_arguments(mounts: Iterable[Mount]) -> list[str]:
+    """`checked_mounts` for bubblewrap."""
+    return _bound(checked_mounts(mounts))
+
+
+def _bound(mounts: Iterable[Mount]) -> list[str]:
+    return [
+        word
+        for mount in mounts
+        for word in ("--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target)
+    ]
+
+
+def etc_files(*, shared_network: bool, user: int = USER_ID, group: int = USER_ID) -> dict[str, str]:
     """Small files of our own where the host's would tell of its users and network."""
     files = {
-        "/etc/passwd": f"agent:x:{USER_ID}:{USER_ID}:agent:{HOME}:/bin/bash\nroot:x:0:0:root:/:/usr/sbin/nologin\n"
+        "/etc/passwd": f"agent:x:{user}:{group}:agent:{HOME}:/bin/bash\nroot:x:0:0:root:/:/usr/sbin/nologin\n"
         "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
-        "/etc/group": f"agent:x:{USER_ID}:\nroot:x:0:\nnogroup:x:65534:\n",
+        "/etc/group": f"agent:x:{group}:\nroot:x:0:\nnogroup:x:65534:\n",
         "/etc/hosts": f"127.0.0.1 localhost {HOSTNAME}\n::1 localhost\n",
         "/etc/hostname": f"{HOSTNAME}\n",
         "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
@@ -119,19 +134,21 @@ def etc_files(*, shared_network: bool) -> dict[str, str]:
     return files
 
 
-def environment(spec: SandboxSpec) -> dict[str, str]:
-    """Every variable that a process inside starts with; the caller's win over the policy's, and those over ours."""
+def environment(spec: SandboxSpec, *, own_path: bool = True) -> dict[str, str]:
+    """Every variable that a process inside starts with; the caller's win over the policy's, and those over ours.
+
+    Without `own_path` PATH is left to the image.
+    """
     base = {
         "HOME": HOME,
         "LANG": "C.UTF-8",
         "LOGNAME": "agent",
-        "PATH": python_path(),
         "SHELL": "/bin/bash",
         "TMPDIR": "/tmp",  # noqa: S108
         "TZ": "UTC",
         "USER": "agent",
     }
-    return {**base, **spec.policy.environment, **spec.environment}
+    return {**base, **({"PATH": python_path()} if own_path else {}), **spec.policy.environment, **spec.environment}
 
 
 def environment_arguments(variables: Mapping[str, str]) -> list[str]:

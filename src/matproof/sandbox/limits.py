@@ -52,9 +52,19 @@ class LimitPlan:
 
 
 def plan_limits(
-    host: HostLimits, *, memory_gb: float | None, processes: int | None, file_gb: float, open_files: int
+    host: HostLimits,
+    *,
+    memory_gb: float | None,
+    processes: int | None,
+    file_gb: float,
+    open_files: int,
+    inside: bool = True,
 ) -> LimitPlan:
-    """The mechanisms for these limits on `host`."""
+    """The mechanisms for these limits on `host`.
+
+    Without `inside` resource limits are set before the sandbox is made, where RLIMIT_NPROC would count all processes
+    of the user.
+    """
     rlimits = {"core": 0, "fsize": int(file_gb * GIGABYTE), "nofile": open_files}
     enforced = {
         "file size": f"RLIMIT_FSIZE: {file_gb:g} GB a file",
@@ -78,7 +88,7 @@ def plan_limits(
         enforced["processes"] = "no limit asked"
     elif home := _home(host, "pids"):
         enforced["processes"] = f"control group version {home.version}: {processes} together"
-    elif not host.root and host.kernel >= (5, 14):
+    elif inside and not host.root and host.kernel >= (5, 14):
         rlimits["nproc"] = processes
         enforced["processes"] = f"RLIMIT_NPROC in its own user namespace: {processes} together"
     else:

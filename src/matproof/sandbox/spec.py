@@ -28,6 +28,27 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Which program makes the sandbox, and out of what."""
+
+    name: str = "bubblewrap"
+    image: Path | None = None
+    """SIF file or directory of the image, for apptainer."""
+    digest: str | None = None
+    """`sha256:…` that the image must have; null is any, and recorded."""
+    software: tuple[Path, ...] = ()
+    """Directories of the host that are visible in the image, beside the policy's."""
+    own_python: bool = False
+    """Whether the running Python is visible in the image and first on PATH."""
+    gpu: bool = False
+    """Whether the node's GPUs are visible inside."""
+
+    def shown(self) -> list[Path]:
+        """Everything of the host that the engine shows by itself."""
+        return [*self.software, *(python_software() if self.own_python else ())]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSpec:
     """One sandbox. Each command run in it gets fresh namespaces and a fresh `/tmp` and home."""
 
@@ -47,6 +68,8 @@ class SandboxSpec:
     """Hosts that the claim must reach."""
     hidden: tuple[Path, ...] = ()
     """Host paths that must not be visible: a mount or software directory that would show one is refused."""
+    engine: Engine = Engine()
+    """What holds it."""
 
 
 class Sandbox(Protocol):

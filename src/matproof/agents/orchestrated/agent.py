@@ -5,6 +5,7 @@ extraction with self-assessment). The walltime is an outcome, not an accident: e
 extraction can still say what was found.
 """
 
+import contextlib
 import itertools
 import os
 from collections.abc import Callable
@@ -15,10 +16,9 @@ from pydantic import BaseModel
 
 from matproof.agents.base import AgentReport, Work
 from matproof.agents.orchestrated.execute import Execution
-from matproof.agents.orchestrated.plan import Plan
+from matproof.agents.orchestrated.plan import ARTIFACTS, Bounds, Plan, bounded
 from matproof.agents.orchestrated.record import Ledger
 from matproof.agents.orchestrated.sessions import (
-    ARTIFACTS,
     EXTRACT,
     PAYLOAD,
     PLAN,
@@ -30,6 +30,7 @@ from matproof.agents.orchestrated.sessions import (
 from matproof.core.clock import elapsed, timestamp
 from matproof.core.files import give_back, to_json, write_json
 from matproof.execution.conversation import loss
+from matproof.execution.steps import LocalSteps, StepExecutor
 from matproof.models.prompts import load_prompt
 from matproof.models.session import Said, Tool
 from matproof.papers.tool import parse_pdf_tool
@@ -110,10 +111,17 @@ class _Run:
 
     def _plan(self) -> Plan:
         resources = self._work.claim.metadata.resources
-        prompt = load_prompt("matproof.agents.orchestrated", "plan").render(
-            task=self._task, minutes=round(self._work.seconds_left / 60), cpus=resources.cpus
+        steps = self._work.setting.steps
+        bounds = Bounds(
+            cpus=resources.cpus,
+            memory_gb=resources.memory_gb,
+            gpus=resources.gpus,
+            timeout_s=None if steps.walltime_h is None else steps.walltime_h * 3600,
         )
-        plan = self._converse(PLAN, prompt, Plan, (self._paper_tool(),))
+        prompt = load_prompt("matproof.agents.orchestrated", "plan").render(
+            task=self._task, minutes=round(self._work.seconds_left / 60), bounds=bounds, elsewhere=steps.elsewhere
+        )
+        plan = self._converse(PLAN, prompt, bounded(bounds), (self._paper_tool(),))
         if not isinstance(plan, Plan):
             raise _Stop("agent_error", "there was no plan")
         self._ledger.plan(plan)
@@ -128,8 +136,9 @@ class _Run:
     def _execute(self, plan: Plan) -> str | None:
         """Run the steps; returns why they were cut short, where the walltime did."""
         deadline = self._work.deadline - extraction_reserve(self._work.walltime_s)
-        execution = Execution(self._work, self._sessions, self._ledger, deadline=deadline)
-        execution.run(plan)
+        with contextlib.closing(_steps(self._work)) as steps:
+            execution = Execution(self._work, self._sessions, self._ledger, steps, deadline=deadline)
+            execution.run(plan)
         return "the walltime ended the execution of the plan" if execution.out_of_time else None
 
     def _extract(self) -> None:
@@ -184,6 +193,21 @@ class _Run:
 def extraction_reserve(walltime_s: float) -> float:
     """Seconds kept for the extraction: a tenth, from 20 s to 5 min, and never more than a third."""
     return min(300.0, max(20.0, 0.1 * walltime_s), walltime_s / 3)
+
+
+def _steps(work: Work) -> StepExecutor:
+    """Where the steps run, as the setting says."""
+    if not work.setting.steps.elsewhere:
+        return LocalSteps(work.place, allow_weaker=work.allow_weaker)
+    from matproof.execution.slurm_steps import SlurmSteps
+
+    return SlurmSteps(
+        work.setting.steps,
+        work.place,
+        constraint=work.claim.metadata.resources.constraint,
+        allow_weaker=work.allow_weaker,
+        tell=work.tell,
+    )
 
 
 def _clear(path: Path) -> None:

@@ -7,26 +7,32 @@ applied by this program, at most `step_attempts` times a step, and every decisio
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from matproof.agents.base import Work
-from matproof.agents.orchestrated.plan import Plan, PlannedStep
+from matproof.agents.orchestrated.plan import ARTIFACTS, Plan, PlannedStep
 from matproof.agents.orchestrated.record import Ledger
-from matproof.agents.orchestrated.sessions import ARTIFACTS, DIAGNOSE, STEPS, Diagnosis, Sessions
+from matproof.agents.orchestrated.sessions import DIAGNOSE, STEPS, Diagnosis, Sessions
 from matproof.core.clock import elapsed
 from matproof.execution.conversation import loss
-from matproof.execution.step import StepCommand, StepResult, run_step
+from matproof.execution.step import StepCommand, StepResult
+from matproof.execution.steps import Needs, StepExecutor, StepTry
 from matproof.models.prompts import load_prompt
 from matproof.records.run import Step, StepAttempt
+
+LOST = ("node", "preempted")
+"""Endings that say nothing of a step."""
+FORGIVEN = 2
+"""Tries of a step that may be lost so; from the next one on they count like others, and a model is asked."""
 
 
 class Execution:
     """Runs one plan. `aborted` and `out_of_time` say why it ended early."""
 
-    def __init__(self, work: Work, sessions: Sessions, ledger: Ledger, *, deadline: float) -> None:
+    def __init__(self, work: Work, sessions: Sessions, ledger: Ledger, steps: StepExecutor, *, deadline: float) -> None:
         self._work = work
         self._sessions = sessions
         self._ledger = ledger
+        self._steps = steps
         self._deadline = deadline
         self._cancel = threading.Event()
         self.aborted: str | None = None
@@ -37,35 +43,36 @@ class Execution:
         graph = plan.graph()
         graph.prepare()
         steps = {step.id: step for step in plan.steps}
-        cores = max(1, self._work.claim.metadata.resources.cpus)
-        free, waiting = cores, []
+        resources = self._work.claim.metadata.resources
+        cores, gpus = max(1, resources.cpus), resources.gpus
+        waiting: list[PlannedStep] = []
         running: dict[Future[Step], PlannedStep] = {}
         status: dict[str, str] = {}
         with ThreadPoolExecutor(max_workers=cores) as pool:
-            while graph.is_active():
-                waiting += [steps[name] for name in graph.get_ready()]
-                for step in list(waiting):
-                    if (reason := self._hindrance(step, status)) is not None:
-                        self._finish(_not_run(step, *reason), status)
-                        graph.done(step.id)
-                    elif min(step.cpus, cores) <= free:
-                        free -= min(step.cpus, cores)
-                        running[pool.submit(self._attempts, step)] = step
-                    else:
+            try:
+                while graph.is_active():
+                    waiting += [steps[name] for name in graph.get_ready()]
+                    for step in list(waiting):
+                        if (reason := self._hindrance(step, status)) is not None:
+                            self._finish(_not_run(step, *reason), status)
+                            graph.done(step.id)
+                        elif step.cpus <= cores and step.gpus <= gpus:
+                            cores, gpus = cores - step.cpus, gpus - step.gpus
+                            running[pool.submit(self._attempts, step)] = step
+                        else:
+                            continue
+                        waiting.remove(step)
+                    if not running:
                         continue
-                    waiting.remove(step)
-                if not running:
-                    continue
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    step = running.pop(future)
-                    free += min(step.cpus, cores)
-                    try:
+                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                    for future in finished:
+                        step = running.pop(future)
+                        cores, gpus = cores + step.cpus, gpus + step.gpus
                         self._finish(future.result(), status)
-                    except BaseException:
-                        self._cancel.set()
-                        raise
-                    graph.done(step.id)
+                        graph.done(step.id)
+            except BaseException:
+                self._cancel.set()
+                raise
 
     def _hindrance(self, step: PlannedStep, status: dict[str, str]) -> tuple[str, str] | None:
         """Why `step` is not run, as (status, reason)."""
@@ -94,32 +101,37 @@ class Execution:
             timeout_s=planned.timeout_s,
             outputs=tuple(planned.outputs),
         )
+        needs = Needs(
+            cpus=planned.cpus,
+            memory_gb=planned.memory_gb or self._work.claim.metadata.resources.memory_gb,
+            gpus=planned.gpus,
+        )
         tried: list[StepAttempt] = []
         limit = self._work.setting.step_attempts
-        for number in range(1, limit + 1):
-            left = self._deadline - elapsed()
-            if left <= 0:
+        lost = 0
+        for number in range(1, limit + FORGIVEN + 1):
+            if self._deadline - elapsed() <= 0:
                 self.out_of_time = True
                 return _step(planned, "stopped", tried, "the walltime was over")
-            result = run_step(
-                _cut_to(command, left),
-                number=number,
-                sandbox=self._sessions.step_sandbox(min(planned.cpus, self._work.claim.metadata.resources.cpus)),
-                artifacts=self._work.place.artifacts,
-                logs=self._work.place.steps,
-                cancel=self._cancel,
-            )
+            result = self._try(command, number, needs)
+            attempt = result.attempt
             if result.succeeded:
-                return _step(planned, "succeeded", [*tried, result.attempt])
-            if result.attempt.ending == "timeout" and left < command.timeout_s:
+                return _step(planned, "succeeded", [*tried, attempt])
+            if result.cut:
                 self.out_of_time = True
-                return _step(planned, "stopped", [*tried, result.attempt], "stopped at the walltime of the run")
-            if result.attempt.ending == "cancelled":
-                return _step(planned, "stopped", [*tried, result.attempt], "cancelled")
-            if number == limit:
-                return _step(planned, "failed", [*tried, result.attempt], f"{result.failure}, in {limit} attempts")
-            diagnosis = self._diagnose(planned, command, result, number)
-            tried.append(result.attempt.model_copy(update={"diagnosis": diagnosis.decision}))
+                return _step(
+                    planned, "stopped", [*tried, attempt], attempt.reason or "stopped at the walltime of the run"
+                )
+            if attempt.ending == "cancelled":
+                return _step(planned, "stopped", [*tried, attempt], attempt.reason or "cancelled")
+            if attempt.ending in LOST and lost < FORGIVEN:
+                lost += 1
+                tried.append(self._forgive(planned, attempt))
+                continue
+            if number - lost >= limit:
+                return _step(planned, "failed", [*tried, attempt], f"{result.failure}, in {limit} attempts")
+            diagnosis = self._diagnose(planned, command, result, number - lost)
+            tried.append(attempt.model_copy(update={"diagnosis": diagnosis.decision}))
             if diagnosis.decision == "skip":
                 return _step(planned, "skipped", tried, diagnosis.explanation)
             if diagnosis.decision == "abort":
@@ -127,6 +139,28 @@ class Execution:
                 return _step(planned, "aborted", tried, diagnosis.explanation)
             command = _changed(command, diagnosis)
         raise AssertionError("unreachable: the last attempt returns")
+
+    def _try(self, command: StepCommand, number: int, needs: Needs) -> StepResult:
+        result = self._steps.run(
+            StepTry(
+                command=command,
+                number=number,
+                needs=needs,
+                sandbox=self._sessions.step_spec(needs),
+                deadline=self._deadline,
+                cancel=self._cancel,
+            )
+        )
+        if result.report is not None:
+            self._sessions.remember(result.report)
+        return result
+
+    def _forgive(self, planned: PlannedStep, attempt: StepAttempt) -> StepAttempt:
+        """A try that was lost through no fault of the plan is repeated as it is, and no model is asked."""
+        why = attempt.reason or attempt.ending
+        self._ledger.decide("program", "retry_unchanged", why, step=planned.id, attempt=attempt.number)
+        self._work.tell(f"step {planned.id}: {why}; it is tried again")
+        return attempt.model_copy(update={"diagnosis": "retry_unchanged, by program"})
 
     def _diagnose(self, planned: PlannedStep, command: StepCommand, result: StepResult, number: int) -> Diagnosis:
         """Ask why the step failed. A diagnosis that can't be had is a skip, decided by program and recorded so.
@@ -150,11 +184,11 @@ class Execution:
         lost = loss("diagnose", held, self._work.gateway, wanted=True)
         answer = held.answered.answer
         by = "diagnose"
-        if isinstance(answer, Diagnosis) and _stays_inside(answer.workdir):
+        if isinstance(answer, Diagnosis):
             diagnosis = answer
         else:
             by = "program"
-            why = lost.reason if lost is not None else "it named a directory outside the artifacts"
+            why = lost.reason if lost is not None else "none was given"
             diagnosis = Diagnosis(decision="skip", explanation=f"no usable diagnosis ({why})")
         self._ledger.decide(
             by,
@@ -171,19 +205,10 @@ class Execution:
         return diagnosis
 
 
-def _cut_to(command: StepCommand, seconds: float) -> StepCommand:
-    return replace(command, timeout_s=min(command.timeout_s, seconds))
-
-
 def _changed(command: StepCommand, diagnosis: Diagnosis) -> StepCommand:
     if diagnosis.decision != "retry_changed":
         return command
     return replace(command, command=diagnosis.command or command.command, workdir=diagnosis.workdir or command.workdir)
-
-
-def _stays_inside(workdir: str | None) -> bool:
-    path = PurePosixPath(workdir or ".")
-    return not path.is_absolute() and ".." not in path.parts
 
 
 def _step(planned: PlannedStep, status: str, attempts: list[StepAttempt], reason: str | None = None) -> Step:

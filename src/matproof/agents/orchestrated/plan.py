@@ -1,13 +1,27 @@
 """The plan: what a planning session answers, and everything that can be wrong with it."""
 
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from matproof.agents.orchestrated.command_line import departure
+
+ARTIFACTS = "/work/artifacts"
+"""The artifact directory, as every session and step sees it."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 StepId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+
+
+def refuse_departure(command: str, workdir: str | None) -> None:
+    """Raise ValueError, in words for the model, where a command would work outside the artifact directory."""
+    if (how := departure(command, workdir, ARTIFACTS)) is not None:
+        raise ValueError(
+            f"the command leaves the artifact directory: it {how}. Work below {ARTIFACTS}: copy there what you need "
+            "from elsewhere, or read it by its absolute path"
+        )
 
 
 class PlannedStep(BaseModel):
@@ -33,6 +47,10 @@ class PlannedStep(BaseModel):
     """Files the step must leave, relative to the artifact directory."""
     cpus: int = Field(default=1, ge=1, le=1024)
     """Cores it uses."""
+    memory_gb: float | None = Field(default=None, gt=0)
+    """Memory it needs, in gigabytes; null is as much as the run may use."""
+    gpus: int = Field(default=0, ge=0, le=64)
+    """Graphics processors it uses."""
 
     @model_validator(mode="after")
     def _can_be_run(self) -> Self:
@@ -47,6 +65,7 @@ class PlannedStep(BaseModel):
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts:
                 raise ValueError(f"{name!r} is outside the artifact directory: use a path relative to it")
+        refuse_departure(self.command, self.workdir)
         return self
 
 
@@ -77,3 +96,41 @@ class Plan(BaseModel):
     def graph(self) -> TopologicalSorter[str]:
         """The steps by their dependencies."""
         return TopologicalSorter({step.id: step.depends_on for step in self.steps})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The most that one step may ask for."""
+
+    cpus: int
+    memory_gb: float
+    gpus: int
+    timeout_s: float | None = None
+    """None: the walltime of the run alone bounds it."""
+
+    def excess(self, step: PlannedStep) -> str | None:
+        """What of a step's needs is too much, in words; None where nothing is."""
+        for word, asked, most in (
+            ("cpus", step.cpus, self.cpus),
+            ("memory_gb", step.memory_gb, self.memory_gb),
+            ("gpus", step.gpus, self.gpus),
+            ("timeout_s", step.timeout_s, self.timeout_s),
+        ):
+            if asked is not None and most is not None and asked > most:
+                return f"step {step.id!r} asks for {word} {asked:g}, and {most:g} is the most that a step may have"
+        return None
+
+
+def bounded(bounds: Bounds) -> type[Plan]:
+    """A plan of which a step that asks for more than `bounds` is an error."""
+
+    class BoundedPlan(Plan):
+        model_config = ConfigDict(title="Plan")
+
+        @model_validator(mode="after")
+        def _is_within(self) -> Self:
+            if excess := next((words for step in self.steps if (words := bounds.excess(step))), None):
+                raise ValueError(excess)
+            return self
+
+    return BoundedPlan

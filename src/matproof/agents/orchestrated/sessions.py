@@ -5,20 +5,22 @@ the model. Each session is a client of its own in a sandbox of its own, so nothi
 """
 
 import threading
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from matproof.agents.base import Work
+from matproof.agents.orchestrated.plan import ARTIFACTS, refuse_departure
 from matproof.core.clock import elapsed
 from matproof.core.files import give_back, read_model
 from matproof.execution.conversation import Conversation, Held, converse
+from matproof.execution.steps import Needs
 from matproof.models.prompts import load_prompt
 from matproof.models.session import Tool
 from matproof.records.run import SandboxReport
-from matproof.sandbox.engine import Mount, Sandbox, SandboxSpec, open_sandbox
+from matproof.sandbox.engine import Mount, SandboxSpec
 from matproof.sandbox.policy import Policy
 from matproof.traces.claude_sdk import record_message
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from claude_agent_sdk.types import Message
 
 PAYLOAD = "/work/payload"
-ARTIFACTS = "/work/artifacts"
 STEPS = "/work/steps"
 NO_NULL = r"^[^\x00]*$"
 
@@ -49,6 +50,15 @@ class Diagnosis(BaseModel):
     def _change_is_given(self) -> Self:
         if self.decision == "retry_changed" and not (self.command or self.workdir):
             raise ValueError("retry_changed needs a command or a workdir")
+        return self
+
+    @model_validator(mode="after")
+    def _stays_inside(self) -> Self:
+        path = PurePosixPath(self.workdir or ".")
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"{self.workdir!r} is outside the artifact directory: use a path relative to it")
+        if self.command is not None:
+            refuse_departure(self.command, self.workdir)
         return self
 
 
@@ -115,26 +125,30 @@ class Sessions:
             conversation,
             self._spec(kind),
             gateway=work.gateway,
-            commands_memory_gb=work.claim.metadata.resources.memory_gb,
+            commands_memory_gb=self._own_memory_gb(),
             allow_weaker=work.allow_weaker,
             on_message=keep,
         )
         for report in held.reports:
-            self._remember(report)
+            self.remember(report)
         if held.answered.problem:
             work.trace.write(kind.name, "error", held.answered.problem)
         return held, last
 
-    def step_sandbox(self, cpus: int) -> Sandbox:
-        """The sandbox of a step that uses `cpus` cores: artifacts writable, no network at all."""
+    def step_spec(self, needs: Needs) -> SandboxSpec:
+        """The sandbox of a step: artifacts writable, no network at all."""
         place = self._work.place
         mounts = (
             Mount(source=place.payload, target=PAYLOAD),
             Mount(source=place.artifacts, target=ARTIFACTS, writable=True),
         )
-        sandbox = open_sandbox(self._base("step", mounts, None, cpus), allow_weaker=self._work.allow_weaker)
-        self._remember(sandbox.report)
-        return sandbox
+        spec = self._base("step", mounts, None, needs.cpus)
+        return replace(spec, memory_gb=needs.memory_gb)
+
+    def remember(self, report: SandboxReport) -> None:
+        """Keep what a sandbox enforced."""
+        with self._lock:
+            self.reports.append(report)
 
     def _spec(self, kind: SessionKind) -> SandboxSpec:
         place = self._work.place
@@ -145,12 +159,17 @@ class Sessions:
         if kind.sees_logs:
             place.steps.mkdir(parents=True, exist_ok=True)
             mounts.append(Mount(source=place.steps, target=STEPS))
-        cpus = self._work.claim.metadata.resources.cpus
+        steps, cpus = self._work.setting.steps, self._work.claim.metadata.resources.cpus
+        cpus = min(cpus, steps.host_cpus) if steps.elsewhere else cpus
         return self._base(kind.policy, tuple(mounts), self._work.socket, cpus)
+
+    def _own_memory_gb(self) -> float:
+        """For commands of sessions: the claim's, or what the run's own job has where steps are jobs of their own."""
+        steps, memory_gb = self._work.setting.steps, self._work.claim.metadata.resources.memory_gb
+        return min(memory_gb, steps.host_memory_gb) if steps.elsewhere else memory_gb
 
     def _base(self, policy: str, mounts: tuple[Mount, ...], socket: Path | None, cpus: int) -> SandboxSpec:
         work = self._work
-        resources = work.claim.metadata.resources
         # A command may have closed the directory to everybody; the next sandbox must still be able to mount it.
         give_back(work.place.artifacts)
         return SandboxSpec(
@@ -159,14 +178,10 @@ class Sessions:
             workdir=ARTIFACTS,
             environment={"OMP_NUM_THREADS": str(cpus)},
             gateway_socket=socket,
-            memory_gb=resources.memory_gb if policy == "step" else None,
             allow_hosts=tuple(work.claim.metadata.allow_hosts),
-            hidden=(work.claim.root / "meta", work.claim.root / "reference"),
+            hidden=(work.claim.root / "meta", work.claim.root / "reference", work.place.jobs),
+            engine=work.engine,
         )
-
-    def _remember(self, report: SandboxReport) -> None:
-        with self._lock:
-            self.reports.append(report)
 
 
 def _text(message: "Message") -> str:

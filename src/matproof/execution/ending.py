@@ -31,6 +31,9 @@ class Ending:
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self.heard = False
+        """Whether signals reach this."""
+        self._why: str | None = None
         self._armed = True
         self._told, self._tell = os.pipe()
         self._seen: list[psutil.Process] = []
@@ -43,9 +46,15 @@ class Ending:
         """The signal handler; the first signal counts."""
         if self.reason is not None or not self._armed:
             return
-        self.reason = f"ended by signal {signal.Signals(number).name}"
+        self.reason = self._why or f"ended by signal {signal.Signals(number).name}"
         os.write(self._tell, b"!")
         raise EndedBySignal(self.reason)
+
+    def stop(self, why: str) -> None:
+        """End the run from another thread, as a signal would, because of `why`; nothing where no signal is heard."""
+        if self.heard and self._armed:
+            self._why = why
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def disarm(self) -> None:
         """From here on signals are ignored: what is left to do is short and must not be cut."""
@@ -98,6 +107,7 @@ def ended_by_signal() -> Iterator[Ending]:
     if threading.current_thread() is threading.main_thread():
         wanted = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
         before = {number: signal.signal(number, ending.take) for number in wanted}
+        ending.heard = signal.SIGTERM in before
     try:
         yield ending
     finally:
