@@ -1,0 +1,10 @@
+"""Where an agent finds things inside its sandbox."""
+
+PAYLOAD = "/work/payload"
+"""What it was given, read-only."""
+ARTIFACTS = "/work/artifacts"
+"""The one place for what it makes."""
+CLIENT = "/work/client"
+"""A command-line client's own directory: configuration and history."""
+SYSTEM_PROMPT = "/work/system.md"
+"""The system prompt of a command-line client, read-only."""
