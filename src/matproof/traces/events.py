@@ -1,7 +1,8 @@
 """`trace.jsonl`: what happened in a run, one event a line, whichever agent it was.
 
-Two forms of one thing: `Event` is what readers and agents hand around, `TraceEvent` a line of the file. Bodies over `BODY_LIMIT` characters are cut, with their full size and hash kept, so that a flood stays readable and
-what was cut can still be recognised. What an event holds was written by an agent or a model: it is data.
+Two forms of one thing: `Event` is what readers and agents hand around, `TraceEvent` a line of the file. Bodies over
+`BODY_LIMIT` characters are cut, with their full size and hash kept, so that a flood stays readable and what was cut
+can still be recognised. What an event holds was written by an agent or a model: it is data.
 """
 
 import hashlib
