@@ -24,6 +24,11 @@ from matproof.papers.prose import to_markdown
 MAX_PAGES = 1000
 MAX_PDF_BYTES = 200_000_000
 _MAX_MARKDOWN_BYTES = 64_000_000
+_DOOR = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from matproof.papers.light import main; "
+    "sys.exit(main(*sys.argv[1:]))"
+)
+"""What the child runs: this very package, wherever it lies, in a sandbox too."""
 _PROBLEM = 3
 """Exit status of the child for a PDF that can't be read; its last line of output says why."""
 
@@ -40,6 +45,8 @@ class LightParser:
     """Longest wall time for one PDF, in seconds."""
     memory_mb: int = 2048
     """Most address space, in megabytes (10^6 bytes)."""
+    max_pages: int = MAX_PAGES
+    """A PDF with more is refused."""
 
     def parse(self, pdf: Path) -> str:
         """Markdown with a `<!-- page 3 -->` marker before each page."""
@@ -50,8 +57,8 @@ class LightParser:
             raise InputError(pdf, "", f"larger than {MAX_PDF_BYTES // 10**6} MB", "give a smaller PDF, or paper.md")
         with tempfile.TemporaryDirectory(prefix="matproof-parse-") as scratch:
             out = Path(scratch) / "paper.md"
-            argv = [sys.executable, "-P", "-m", "matproof.papers.light", str(pdf.resolve()), str(out)]
-            argv += [str(self.memory_mb), str(int(self.timeout_s) + 1)]
+            argv = [sys.executable, "-I", "-c", _DOOR, str(Path(__file__).parents[2]), str(pdf.resolve()), str(out)]
+            argv += [str(self.memory_mb), str(int(self.timeout_s) + 1), str(self.max_pages)]
             ended = run(argv, cwd=Path(scratch), env=_environment(), timeout_s=self.timeout_s, grace_s=0)
             if ended.ok:
                 return out.read_text(encoding="utf-8")
@@ -72,8 +79,7 @@ class LightParser:
 
 
 def _environment() -> dict[str, str]:
-    kept = ("PATH", "PYTHONPATH", "VIRTUAL_ENV")
-    return {name: os.environ[name] for name in kept if name in os.environ} | {"LC_ALL": "C.UTF-8"}
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 
 
 class _ProblemError(Exception):
@@ -85,7 +91,7 @@ class _ProblemError(Exception):
         self.remedy = remedy
 
 
-def read_pdf(pdf: Path) -> str:
+def read_pdf(pdf: Path, max_pages: int = MAX_PAGES) -> str:
     """The PDF's Markdown, in this process and without limits."""
     import pypdfium2
 
@@ -98,8 +104,8 @@ def read_pdf(pdf: Path) -> str:
     pages: list[list[Row]] = []
     extras: list[str] = []
     try:
-        if not 0 < len(document) <= MAX_PAGES:
-            raise _ProblemError(f"it has {len(document)} pages", f"give 1 to {MAX_PAGES} pages, or paper.md")
+        if not 0 < len(document) <= max_pages:
+            raise _ProblemError(f"it has {len(document)} pages", f"give 1 to {max_pages} pages, or paper.md")
         for number in range(len(document)):
             upright, turned = _page(document, number)
             pages.append(upright)
@@ -128,7 +134,7 @@ def _page(document: Any, number: int) -> tuple[list[Row], str]:
     return rows_in_order(upright), " ".join(words.split())
 
 
-def main(pdf: str, out: str, memory_mb: str, cpu_s: str) -> int:
+def main(pdf: str, out: str, memory_mb: str, cpu_s: str, max_pages: str) -> int:
     """The child: read `pdf`, write Markdown to `out`, tell a problem as one line of JSON."""
     for limit, most in (
         (resource.RLIMIT_AS, int(memory_mb) * 10**6),
@@ -138,13 +144,9 @@ def main(pdf: str, out: str, memory_mb: str, cpu_s: str) -> int:
     ):
         resource.setrlimit(limit, (most, most))
     try:
-        text = read_pdf(Path(pdf))
+        text = read_pdf(Path(pdf), int(max_pages))
     except _ProblemError as error:
         sys.stdout.write(json.dumps({"problem": error.problem, "remedy": error.remedy}) + "\n")
         return _PROBLEM
     write_text(Path(out), text)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

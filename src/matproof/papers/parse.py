@@ -10,6 +10,7 @@ from pathlib import Path
 from matproof.core.errors import InputError
 from matproof.core.files import read_text, sha256_of, write_json, write_text
 from matproof.papers.links import RemovedLink, remove_links
+from matproof.papers.markers import file_marker
 from matproof.papers.parsers import Parser, parser_named
 from matproof.records.base import Record
 
@@ -92,11 +93,6 @@ def parse_claim(
         links=len(links),
         characters=len(clean),
     )
-
-
-def file_marker(name: str) -> str:
-    """The line before the text of one of several PDFs."""
-    return f"<!-- file {name.replace('--', '- -').replace('>', '')} -->"
 
 
 def _together(papers: list[tuple[str, str]]) -> str:

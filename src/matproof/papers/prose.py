@@ -14,6 +14,7 @@ from statistics import median
 
 from matproof.papers.layout import Row, text_of
 from matproof.papers.link_patterns import continues, ends_in_link
+from matproof.papers.markers import page_marker
 
 _BULLET = re.compile(r"(?:[•◦▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d{1,3}\]|(?:Table|Figure|Fig\.)\s\w{1,4}[.:])")
 _NUMBERED_HEADING = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?\s+)?[A-Z]")
@@ -42,7 +43,7 @@ def to_markdown(pages: Sequence[Sequence[Row]], extras: Sequence[str]) -> str:
     for number, (rows, extra) in enumerate(zip(pages, extras, strict=True), start=1):
         blocks = [block for paragraph in _paragraphs(rows) if (block := _block(paragraph, body, words))]
         blocks += [extra] if extra else []
-        parts += [f"<!-- page {number} -->" if blocks else f"<!-- page {number}: no text -->", *blocks]
+        parts += [page_marker(number, empty=not blocks), *blocks]
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,49 +1,87 @@
 """What an agent's ParsePDF tool answers: the parsed paper, links already removed, page by page where it is long.
 
-The path comes from a model. It is only compared with names of files in the payload; the one file whose text is served
-is the parsed paper, so no path, however written, can reach another.
+The path comes from a model. It is made plain without looking at any file; whatever is then not below the payload or the
+artifacts is refused. The parsed paper is served from its file; every other PDF is handed to `other`, which opens it
+without following links and reads it in a sandbox.
 """
 
 import posixpath
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from matproof.papers.parse import file_marker
+from matproof.papers.markers import PAGE, file_marker, file_names
 
+NAME = "ParsePDF"
+DESCRIPTION = (
+    "The text of the claim's paper, or of another PDF, as Markdown. `path` as you see it: the paper is "
+    "/work/payload/paper.md; other PDFs lie below /work/payload or /work/artifacts. `pages` such as 3, 3-5 or 3- gives "
+    "a part of it. Powers of ten are written 10^-4; `10-4 [exponent?]` marks one that may be a range."
+)
+PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "description": "PDF below /work/payload or /work/artifacts, or paper.md"},
+        "pages": {"type": "string", "description": "3, 3-5 or 3-; the whole file if not given"},
+    },
+    "required": ["path"],
+}
+"""JSON Schema of the tool's input."""
 AGENT_PAYLOAD = "/work/payload"
 """Where the agent sees its payload."""
 AGENT_WORKDIR = "/work/artifacts"
 """Where a relative path of the agent's begins."""
-_PAGE = re.compile(r"^<!-- page (\d+)(?:: no text)? -->$", re.MULTILINE)
+PAPER = "paper.md"
+"""Name of the parsed paper in the payload."""
+MOST_CHARACTERS = 60_000
+"""Longest answer, about."""
 _PAGES = re.compile(r"\s*(\d{1,5})?\s*(?:(-)\s*(\d{1,5})?)?\s*")
 
 
-def parse_pdf_tool(path: str, payload: Path, paper: Path, *, pages: str | None = None, limit: int = 60_000) -> str:
-    """The text of the paper at `path` as the agent names it, or one sentence saying why there is none.
+class NotParsedError(Exception):
+    """A PDF gave no text; the message is the sentence that the agent gets."""
 
-    `payload` is the host's copy of the agent's payload and `paper` the parsed paper. `pages` is `3`, `3-5` or `3-`;
-    an answer holds at most about `limit` characters and says how to ask for the rest. Nothing that an agent writes here
-    makes it raise.
+
+def parse_pdf_tool(
+    path: str,
+    payload: Path,
+    paper: Path,
+    *,
+    pages: str | None = None,
+    limit: int = MOST_CHARACTERS,
+    other: Callable[[str], str] | None = None,
+) -> str:
+    """The text of the PDF at `path` as the agent names it, or one sentence saying why there is none.
+
+    `payload` is the agent's payload and `paper` the parsed paper, both as this process sees them. `pages` is `3`, `3-5`
+    or `3-`; an answer holds at most about `limit` characters and says how to ask for the rest. `other` gets the path,
+    as the agent sees it, of a PDF that is not the paper, and returns its Markdown or raises NotParsedError; without it
+    only the paper is served. Nothing that an agent writes here makes this raise.
     """
-    name = _name_in_payload(path)
-    if name is None:
-        return f"Refused: only PDF files below {AGENT_PAYLOAD} can be parsed, and {path[:200]!r} is not there."
-    offered = [*sorted(entry.name for entry in payload.iterdir() if entry.suffix.lower() == ".pdf"), "paper.md"]
-    if name not in offered:
-        return f"No parsed text of {path[:200]!r}. Parsed: {', '.join(f'{AGENT_PAYLOAD}/{one}' for one in offered)}."
-    text = _section(paper.read_text(encoding="utf-8"), name)
-    return _chosen(text, pages, limit)
+    inside = _plain_path(path)
+    if inside is None:
+        where = f"{AGENT_PAYLOAD} or {AGENT_WORKDIR}" if other is not None else AGENT_PAYLOAD
+        return f"Refused: only PDF files below {where} can be parsed, and {path[:200]!r} is not there."
+    text = paper.read_text(encoding="utf-8")
+    parsed = {*(entry.name for entry in payload.iterdir() if entry.suffix.lower() == ".pdf"), *file_names(text), PAPER}
+    bare = path.strip() if "/" not in path.strip() else inside.removeprefix(f"{AGENT_PAYLOAD}/")
+    if bare in parsed:
+        return _chosen(_section(text, bare), pages, limit, f"{AGENT_PAYLOAD}/{PAPER}")
+    if other is None or not inside.lower().endswith(".pdf"):
+        offered = ", ".join(f"{AGENT_PAYLOAD}/{one}" for one in sorted(parsed))
+        return f"No parsed text of {path[:200]!r}. Parsed: {offered}."
+    try:
+        return _chosen(other(inside), pages, limit, None)
+    except NotParsedError as error:
+        return str(error)
 
 
-def _name_in_payload(path: str) -> str | None:
-    """The file's path below the payload; None for any path that is not below it."""
+def _plain_path(path: str) -> str | None:
+    """The path inside, without dots; None where it is below neither the payload nor the artifacts."""
     if "\0" in path or not path.strip():
         return None
     whole = posixpath.normpath(posixpath.join(AGENT_WORKDIR, path.strip()))
-    inside = whole.startswith(f"{AGENT_PAYLOAD}/")
-    if not inside and "/" not in path.strip():
-        return path.strip()
-    return whole[len(AGENT_PAYLOAD) + 1 :] if inside else None
+    return whole if whole.startswith((f"{AGENT_PAYLOAD}/", f"{AGENT_WORKDIR}/")) else None
 
 
 def _section(text: str, name: str) -> str:
@@ -55,15 +93,16 @@ def _section(text: str, name: str) -> str:
     return text[start : end if end >= 0 else len(text)]
 
 
-def _chosen(text: str, pages: str | None, limit: int) -> str:
-    marks = [(int(mark[1]), mark.start()) for mark in _PAGE.finditer(text)]
+def _chosen(text: str, pages: str | None, limit: int, whole: str | None) -> str:
+    """The pages asked for, as far as `limit`; `whole` is a file in which all of it can be read."""
+    marks = [(int(mark[1]), mark.start()) for mark in PAGE.finditer(text)]
     first, last = 1, 10**6
     if pages is not None and pages.strip():
         asked = _PAGES.fullmatch(pages)
         if asked is None:
             return f"Refused: pages must look like 3, 3-5 or 3-, not {pages[:40]!r}."
         if not marks:
-            return _cut(text, limit, "This paper has no page numbers; the whole text follows.\n\n")
+            return _cut(text, limit, "This paper has no page numbers; the whole text follows.\n\n", whole)
         first = int(asked[1] or 1)
         last = int(asked[3] or (10**6 if asked[2] else first))
         kept = [start for number, start in marks if first <= number <= last]
@@ -73,15 +112,17 @@ def _chosen(text: str, pages: str | None, limit: int) -> str:
         text = text[kept[0] : ends[0] if ends else len(text)]
     if len(text) <= limit:
         return text
-    fitting = [(int(mark[1]), mark.start()) for mark in _PAGE.finditer(text) if 0 < mark.start() <= limit]
+    fitting = [(int(mark[1]), mark.start()) for mark in PAGE.finditer(text) if 0 < mark.start() <= limit]
     if not fitting:
-        return _cut(text, limit, "")
+        return _cut(text, limit, "", whole)
     number, start = fitting[-1]
     upto = "" if last == 10**6 else str(last)
-    return f"{text[:start]}[cut here: ask again with pages='{number}-{upto}', or read {AGENT_PAYLOAD}/paper.md]\n"
+    or_read = f", or read {whole}" if whole else ""
+    return f"{text[:start]}[cut here: ask again with pages='{number}-{upto}'{or_read}]\n"
 
 
-def _cut(text: str, limit: int, before: str) -> str:
+def _cut(text: str, limit: int, before: str, whole: str | None) -> str:
     if len(text) <= limit:
         return before + text
-    return f"{before}{text[:limit]}\n[cut here: {len(text) - limit} more characters; read {AGENT_PAYLOAD}/paper.md]\n"
+    read = f"; read {whole}" if whole else ""
+    return f"{before}{text[:limit]}\n[cut here: {len(text) - limit} more characters{read}]\n"
