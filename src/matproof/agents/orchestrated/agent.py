@@ -27,13 +27,14 @@ from matproof.agents.orchestrated.sessions import (
     SessionKind,
     Sessions,
 )
+from matproof.agents.parse_pdf import ParsedAside
 from matproof.core.clock import elapsed, timestamp
 from matproof.core.files import give_back, to_json, write_json
 from matproof.execution.conversation import loss
-from matproof.execution.steps import LocalSteps, StepExecutor
+from matproof.execution.steps import LocalSteps, Needs, StepExecutor
 from matproof.models.prompts import load_prompt
 from matproof.models.session import Said, Tool
-from matproof.papers.tool import parse_pdf_tool
+from matproof.papers import tool as parsing
 from matproof.records.analysis import AnalysisResult
 from matproof.records.run import Phase, PhaseName, RunOutcome, merged_report
 
@@ -65,6 +66,11 @@ class _Run:
         self._work = work
         self._sessions = Sessions(work)
         self._ledger = Ledger(work.place.orchestration)
+        self._aside = ParsedAside(
+            lambda: self._sessions.step_spec(Needs(cpus=1, memory_gb=1, gpus=0)),
+            allow_weaker=work.allow_weaker,
+            deadline=work.deadline,
+        )
         self._phases: list[Phase] = []
         self._task = _task_prompt(work)
 
@@ -80,6 +86,8 @@ class _Run:
                 outcome, reason = "walltime", late
         except _Stop as stop:
             outcome, reason = stop.outcome, stop.reason
+        finally:
+            self._aside.close()
         return AgentReport(
             outcome=outcome,
             reason=reason,
@@ -171,20 +179,16 @@ class _Run:
     def _paper_tool(self) -> Tool:
         payload = self._work.place.payload
         return Tool(
-            name="ParsePDF",
-            description="The text of the paper or of a PDF as Markdown. `path` as you see it, below /work/payload; "
-            "`pages` such as 3, 3-5 or 3- for a part of it.",
-            parameters={
-                "type": "object",
-                "properties": {"path": {"type": "string"}, "pages": {"type": "string"}},
-                "required": ["path"],
-            },
+            name=parsing.NAME,
+            description=parsing.DESCRIPTION,
+            parameters=parsing.PARAMETERS,
             answer=lambda arguments: Said(
-                parse_pdf_tool(
+                parsing.parse_pdf_tool(
                     str(arguments.get("path", "")),
                     payload,
-                    payload / "paper.md",
+                    payload / parsing.PAPER,
                     pages=str(arguments["pages"]) if arguments.get("pages") else None,
+                    other=self._aside,
                 )
             ),
         )
