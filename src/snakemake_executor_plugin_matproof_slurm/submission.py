@@ -34,7 +34,6 @@ _PERMANENT = re.compile(
     r"|must specify|is not valid|requires? (?:an )?account|not allowed",
     re.IGNORECASE,
 )
-_UNCONFIGURED = re.compile(r"configuration source|configuration file|fetch_config|slurm\.conf", re.IGNORECASE)
 
 
 def job_environment(environment: Mapping[str, str], further: str) -> dict[str, str]:
@@ -55,11 +54,6 @@ def refusal(message: str) -> Refusal:
     if _TRANSIENT.search(message):
         return "transient"
     return "permanent" if _PERMANENT.search(message) else "unknown"
-
-
-def is_unconfigured(message: str) -> bool:
-    """Whether Slurm's programs are there and know no cluster, as on a host that is no submit host."""
-    return bool(_UNCONFIGURED.search(message))
 
 
 def one_line(message: str) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from matproof.core.clock import elapsed
 from matproof.core.processes import run
-from matproof.core.slurm import STATES, Meaning, meaning
-from snakemake_executor_plugin_matproof_slurm.submission import is_unconfigured, one_line
+from matproof.core.slurm import STATES, Meaning, is_unconfigured, meaning
+from snakemake_executor_plugin_matproof_slurm.submission import one_line
 from snakemake_executor_plugin_matproof_slurm.verdicts import (
     Listed,
     Verdict,

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from snakemake_interface_common.exceptions import WorkflowError
 
+from matproof.core.slurm import is_unconfigured
 from snakemake_executor_plugin_matproof_slurm.asking import (
     gpu_options,
     log_beside,
@@ -15,7 +16,6 @@ from snakemake_executor_plugin_matproof_slurm.asking import (
     require_slurm,
 )
 from snakemake_executor_plugin_matproof_slurm.settings import ExecutorSettings
-from snakemake_executor_plugin_matproof_slurm.submission import is_unconfigured
 
 REPOSITORY = Path(__file__).parents[2]
 PROFILE = REPOSITORY / "profiles/slurm/config.yaml"

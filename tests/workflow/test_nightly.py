@@ -25,34 +25,40 @@ def documented(kind: str) -> str:
     return found[1]
 
 
-def as_cron(line: str, home: Path) -> Finished:
-    """Run a crontab's line as cron does: by sh, in the home directory, with next to no environment."""
+def as_cron(line: str, home: Path, **site: str) -> Finished:
+    """Run a crontab's line as cron does: by sh, in the home directory, with next to no environment but the `site`'s."""
     user = pwd.getpwuid(os.getuid()).pw_name
-    env = {"HOME": str(home), "LOGNAME": user, "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
+    env = {"HOME": str(home), "LOGNAME": user, "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin", **site}
     return run(["/bin/sh", "-c", line.split(None, 5)[5].strip()], cwd=home, env=env, timeout_s=120)
+
+
+def as_checkout(project: Project) -> Project:
+    """The project with the parts of a checkout that a refresh needs, and its environment."""
+    for part in PARTS:
+        copy = shutil.copytree if (REPOSITORY / part).is_dir() else shutil.copy
+        (project.root / part).parent.mkdir(exist_ok=True)
+        copy(REPOSITORY / part, project.root / part)
+    (project.root / "slurm").symlink_to("profiles/slurm")
+    (project.root / ".venv").symlink_to(sys.prefix)
+    return project
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A checkout in `~/matproof`, with its environment, whose campaign has one claim that takes long."""
-    made = write_project(tmp_path / "matproof")
-    for part in PARTS:
-        copy = shutil.copytree if (REPOSITORY / part).is_dir() else shutil.copy
-        (made.root / part).parent.mkdir(exist_ok=True)
-        copy(REPOSITORY / part, made.root / part)
-    (made.root / "slurm").symlink_to("profiles/slurm")
-    (made.root / ".venv").symlink_to(sys.prefix)
+    """A checkout in `~/matproof` whose campaign has one claim that takes long."""
+    made = as_checkout(write_project(tmp_path / "matproof"))
     make_slow(made, A)
     return made
 
 
-def test_the_line_for_cron_refreshes_the_tables_beside_a_campaign_at_work(project: Project) -> None:
+def test_the_line_for_cron_without_slurm_refreshes_the_tables_beside_a_campaign_at_work(project: Project) -> None:
     board = project.root / "results/tables/leaderboard.md"
     with at_work(project, A) as campaign:
         judged = project.root / f"results/runs/{B}/scripted/1/evaluations/checks.json"
         while not judged.exists():
             assert campaign.poll() is None
-        finished = as_cron(documented("cron"), project.root.parent)
+        line = documented("cron").replace("--profile slurm", "--profile profiles/local")
+        finished = as_cron(line, project.root.parent)
         assert finished.ok, (project.root / "results/nightly.log").read_text()
         assert "1 run" in board.read_text()
         (attempt(project, A) / "artifacts/go").touch()

@@ -14,6 +14,7 @@ import psutil
 
 from matproof.core.clock import elapsed
 from matproof.core.processes import run
+from matproof.core.slurm import is_unconfigured
 from matproof.records.cancelling import wish
 from matproof.records.owner import read_owner
 from matproof.records.places import Results, RunPlace
@@ -120,7 +121,7 @@ def slurm_jobs(directory: Path) -> tuple[list[Job], str | None]:
     except OSError:
         return [], None
     if not asked.ok:
-        if "Could not establish a configuration source" in asked.stderr:
+        if is_unconfigured(asked.stderr):
             return [], None  # programs of a Slurm that knows no cluster: no job can be there
         return [], " ".join(asked.stderr.split()) or asked.ending
     jobs = []

@@ -11,6 +11,7 @@ from typing import Literal
 
 from matproof.core.processes import run
 
+_UNCONFIGURED = re.compile(r"configuration source|configuration file|fetch_config|slurm\.conf", re.IGNORECASE)
 Standing = Literal["alive", "held", "done", "failed"]
 
 
@@ -89,3 +90,8 @@ def cluster_name(*, timeout_s: float = 30) -> str | None:
         return None
     found = re.search(r"^ClusterName\s*=\s*(\S+)", finished.stdout, re.MULTILINE)
     return found.group(1) if found and finished.ok else None
+
+
+def is_unconfigured(message: str) -> bool:
+    """Whether Slurm's programs are there and know no cluster, as on a host that is no submit host."""
+    return bool(_UNCONFIGURED.search(message))
