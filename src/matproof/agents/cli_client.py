@@ -2,9 +2,9 @@
 
 A client is a program that is started in the sandbox with its prompt on standard input, works with tools of its own,
 calls its model at an address that it is told, writes what it does to standard output, and ends. A new one is a class
-with these few methods and an entry point of the group `matproof.agents` (docs/agents.md). Two properties are deliberate:
-what it is told is all in `Briefing`, so that every client gets the same; and nothing here says how a session ended,
-because exit status and the gateway tell that of any client.
+with these few methods and an entry point of the group `matproof.agents` (docs/agents.md). Two properties are
+deliberate: what it is told is all in `Briefing`, so that every client gets the same; and nothing here says how a
+session ended, because exit status and the gateway tell that of any client.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from matproof.agents.inside import ARTIFACTS, CLIENT, SYSTEM_PROMPT
 
 if TYPE_CHECKING:
-    from matproof.traces.events import TraceEvent
+    from matproof.traces.events import Event
 
 REMEDY = "run `make agents`"
 """How a missing client is put in place; ends the message of `Client.program`."""
@@ -83,7 +83,7 @@ class Client(Protocol):
         """
         ...
 
-    def session_events(self, stdout: Path) -> Iterator["TraceEvent"]:
+    def session_events(self, stdout: Path) -> Iterator["Event"]:
         """What the client says happened, from what it wrote to standard output. Hostile data: whatever ran beside the
         client could have written it."""
         ...

@@ -1,6 +1,6 @@
 """Agent settings (`config/settings/*.yaml`) and judges (`config/judges/*.yaml`)."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -55,8 +55,8 @@ class Answers(HandWritten):
 class Setting(Answers):
     """One agent setting."""
 
-    agent: Literal["orchestrated"]
-    """Which agent."""
+    agent: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+    """Which agent: a name that an installed package has an entry point for in the group `matproof.agents`."""
     claims: list[str] | None = None
     """Directory names of the only claims this setting runs on; null is all of the campaign's."""
     step_attempts: int = Field(default=3, ge=1, le=10)

@@ -3,7 +3,7 @@
 results/
   claims/<claim>/{paper.md, package/{agent.json, agent/, judge.json, judge/}}
   runs/<claim>/<setting>/<repeat>/{run.json, evaluations/<judge>.json, attempts/<nnn>/{run.json, trace.jsonl,
-      exchanges.jsonl, orchestration.json, inventory.json, artifacts/, steps/, evaluations/<judge>/}}
+      exchanges.jsonl, orchestration.json, inventory.json, artifacts/, steps/, client/, evaluations/<judge>/}}
   ledger/
   m2m/{systems/<system>.parquet, rows.parquet, scores/<profile>.parquet, attacks/, judgements.jsonl}
   tables/, report/
@@ -34,6 +34,39 @@ class ClaimPlace:
     def manifest(self, audience: str) -> Path:
         """Manifest of the payload of `agent` or `judge`; its links are beside it."""
         return self.package / f"{audience}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPlace:
+    """Files of the one session of a command-line client, which may be started twice. It can write `home` alone."""
+
+    root: Path
+
+    @property
+    def home(self) -> Path:
+        """The client's own directory: its configuration and its history."""
+        return self.root / "home"
+
+    @property
+    def system(self) -> Path:
+        """The system prompt."""
+        return self.root / "system.md"
+
+    def prompt(self, start: int) -> Path:
+        """What it was told when it was started for the `start`-th time, counted from one."""
+        return self.root / _numbered("prompt", start, "md")
+
+    def stdout(self, start: int) -> Path:
+        """What it then wrote to standard output, cut where it was too much."""
+        return self.root / _numbered("stdout", start, "jsonl")
+
+    def stderr(self, start: int) -> Path:
+        """What it then wrote to standard error, cut where it was too much."""
+        return self.root / _numbered("stderr", start, "txt")
+
+
+def _numbered(name: str, number: int, ending: str) -> str:
+    return f"{name}.{ending}" if number == 1 else f"{name}-{number}.{ending}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +109,11 @@ class AttemptPlace:
     def orchestration(self) -> Path:
         """Plan, decisions and steps of the orchestrated agent."""
         return self.root / "orchestration.json"
+
+    @property
+    def client(self) -> "ClientPlace":
+        """What a command-line client was told and what it wrote; never shown to a judge."""
+        return ClientPlace(self.root / "client")
 
     @property
     def steps(self) -> Path:

@@ -143,6 +143,9 @@ class RunRecord(Record):
     sandbox: SandboxReport | None = None
     versions: dict[str, str] = {}
     """Program or prompt → version or content hash."""
+    trace_disagreements: list[str] | None = None
+    """Where the client's own account of its session differs from what the gateway saw, a sentence each; null where
+    there was no such account to compare."""
     payload_sha256: str | None = None
     """Hash of the manifest of what the agent was given."""
     inventory_sha256: str | None = None

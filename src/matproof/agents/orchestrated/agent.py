@@ -15,12 +15,12 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel
 
 from matproof.agents.base import AgentReport, Work
+from matproof.agents.inside import ARTIFACTS, PAYLOAD
 from matproof.agents.orchestrated.execute import Execution
-from matproof.agents.orchestrated.plan import ARTIFACTS, Bounds, Plan, bounded
+from matproof.agents.orchestrated.plan import Bounds, Plan, bounded
 from matproof.agents.orchestrated.record import Ledger
 from matproof.agents.orchestrated.sessions import (
     EXTRACT,
-    PAYLOAD,
     PLAN,
     SETUP,
     STEPS,
@@ -28,6 +28,7 @@ from matproof.agents.orchestrated.sessions import (
     Sessions,
 )
 from matproof.agents.parse_pdf import ParsedAside
+from matproof.agents.prompting import shared_versions, task_prompt
 from matproof.core.clock import elapsed, timestamp
 from matproof.core.files import give_back, to_json, write_json
 from matproof.execution.conversation import loss
@@ -55,6 +56,7 @@ class Orchestrated:
     """See the module."""
 
     name = "orchestrated"
+    has_steps = True
 
     def run(self, work: Work) -> AgentReport:
         """Plan, set up, execute, extract. Raises InfrastructureError and RefusedError."""
@@ -72,7 +74,7 @@ class _Run:
             deadline=work.deadline,
         )
         self._phases: list[Phase] = []
-        self._task = _task_prompt(work)
+        self._task = task_prompt(work)
 
     def report(self) -> AgentReport:
         outcome: RunOutcome = "completed"
@@ -143,7 +145,7 @@ class _Run:
 
     def _execute(self, plan: Plan) -> str | None:
         """Run the steps; returns why they were cut short, where the walltime did."""
-        deadline = self._work.deadline - extraction_reserve(self._work.walltime_s)
+        deadline = self._work.deadline - self._work.reserve_s
         with contextlib.closing(_steps(self._work)) as steps:
             execution = Execution(self._work, self._sessions, self._ledger, steps, deadline=deadline)
             execution.run(plan)
@@ -165,7 +167,7 @@ class _Run:
         self, kind: SessionKind, prompt: str, answer: type[BaseModel] | None, tools: tuple[Tool, ...] = ()
     ) -> BaseModel | None:
         work = self._work
-        reserve = 0.0 if kind is EXTRACT else extraction_reserve(work.walltime_s)
+        reserve = 0.0 if kind is EXTRACT else work.reserve_s
         held, last = self._sessions.converse(kind, prompt, answer, deadline=work.deadline - reserve, tools=tools)
         for why in held.answered.refused:
             self._ledger.decide("program", f"{kind.name} answer refused", why)
@@ -194,11 +196,6 @@ class _Run:
         )
 
 
-def extraction_reserve(walltime_s: float) -> float:
-    """Seconds kept for the extraction: a tenth, from 20 s to 5 min, and never more than a third."""
-    return min(300.0, max(20.0, 0.1 * walltime_s), walltime_s / 3)
-
-
 def _steps(work: Work) -> StepExecutor:
     """Where the steps run, as the setting says."""
     if not work.setting.steps.elsewhere:
@@ -224,19 +221,5 @@ def _clear(path: Path) -> None:
 
 def prompt_versions() -> dict[str, str]:
     """Version and hash of every prompt."""
-    shared = {f"prompt.{name}": load_prompt("matproof.agents", name).stamp for name in ("system", "task")}
     own = {f"prompt.{name}": load_prompt("matproof.agents.orchestrated", name).stamp for name in _PROMPTS}
-    return shared | own
-
-
-def _task_prompt(work: Work) -> str:
-    files = sorted(
-        str(path.relative_to(work.place.payload)) for path in work.place.payload.rglob("*") if path.is_file()
-    )
-    return load_prompt("matproof.agents", "task").render(
-        claim=work.claim.text.strip(),
-        payload=PAYLOAD,
-        artifacts=ARTIFACTS,
-        files=files[:200],
-        quantities=work.claim.metadata.quantities,
-    )
+    return shared_versions() | own

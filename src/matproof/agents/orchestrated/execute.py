@@ -9,7 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from matproof.agents.base import Work
-from matproof.agents.orchestrated.plan import ARTIFACTS, Plan, PlannedStep
+from matproof.agents.inside import ARTIFACTS
+from matproof.agents.orchestrated.plan import Plan, PlannedStep
 from matproof.agents.orchestrated.record import Ledger
 from matproof.agents.orchestrated.sessions import DIAGNOSE, STEPS, Diagnosis, Sessions
 from matproof.core.clock import elapsed

@@ -7,10 +7,9 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from matproof.agents.inside import ARTIFACTS
 from matproof.agents.orchestrated.command_line import departure
 
-ARTIFACTS = "/work/artifacts"
-"""The artifact directory, as every session and step sees it."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 StepId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 

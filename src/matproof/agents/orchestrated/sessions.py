@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from matproof.agents.base import Work
-from matproof.agents.orchestrated.plan import ARTIFACTS, refuse_departure
+from matproof.agents.inside import ARTIFACTS, PAYLOAD
+from matproof.agents.orchestrated.plan import refuse_departure
+from matproof.agents.prompting import system_prompt
 from matproof.core.clock import elapsed
 from matproof.core.files import give_back, read_model
 from matproof.execution.conversation import Conversation, Held, converse
 from matproof.execution.steps import Needs
-from matproof.models.prompts import load_prompt
 from matproof.models.session import Tool
 from matproof.records.run import SandboxReport
 from matproof.sandbox.engine import Mount, SandboxSpec
@@ -27,7 +28,6 @@ from matproof.traces.claude_sdk import record_message
 if TYPE_CHECKING:
     from claude_agent_sdk.types import Message
 
-PAYLOAD = "/work/payload"
 STEPS = "/work/steps"
 NO_NULL = r"^[^\x00]*$"
 
@@ -113,7 +113,7 @@ class Sessions:
         conversation = Conversation(
             name=kind.name,
             folder=folder,
-            system=load_prompt("matproof.agents", "system").render(),
+            system=system_prompt(),
             prompt=prompt,
             answer=answer,
             answers=work.setting,
