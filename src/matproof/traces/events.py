@@ -7,6 +7,7 @@ can still be recognised. What an event holds was written by an agent or a model:
 
 import hashlib
 import json
+import math
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -177,6 +178,13 @@ def _as_line(event: Event) -> TraceEvent:
 
 def _name(text: str | None) -> str | None:
     return None if text is None else text[:NAME_LIMIT]
+
+
+def money(value: object) -> float | None:
+    """US dollars as another program tells them; None where that is no amount."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and value >= 0 else None
 
 
 def as_text(value: object) -> str:

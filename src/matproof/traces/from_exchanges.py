@@ -3,7 +3,8 @@
 Every request repeats the conversation so far, so what is new in it is what its lane has not said yet. A lane is one
 thread of a session: the main one, a subagent, a helper call; it is known by its first prompt. Answers count as said
 once they came whole; of one that broke off, the error keeps what there was, and what the client took over all the same
-is new in its next request.
+is new in its next request. An assistant's words that a request holds and no answer held are the client's own: their
+`data` says `from: request`.
 """
 
 from collections import Counter
@@ -29,6 +30,10 @@ class _Lane:
     def __init__(self, agent: str) -> None:
         self.agent = agent
         self.told_system = False
+        self.lost = False
+        """Whether an answer is not in the record, so that nobody can tell what it held."""
+        self.broken: set[Any] = set()
+        """Keys of what answers held that broke off."""
         self._said: Counter[Any] = Counter()
 
     def new(self, request: Iterator[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
@@ -96,10 +101,13 @@ class ExchangeEvents:
         reply = exchange.reply.body if isinstance(exchange.reply.body, dict) else None
         if whole and exchange.api != "count_tokens":
             if reply is None:
+                lane.lost = True
                 yield _left_out("answer", exchange, known, **ended)
             else:
                 yield from self._answered(lane, exchange.api, reply, known, **ended)
             yield _usage(exchange, reply or {}, known, **ended)
+        if not whole and reply is not None:
+            lane.broken.update(key_of(role, block) for role, block in said_in_reply(exchange.api, reply))
         if not whole or exchange.error is not None:
             yield _failure(exchange, reply, known, **ended)
 
@@ -110,8 +118,15 @@ class ExchangeEvents:
                 lane.told_system = True
                 data = {**known, "tools": list(offered_tools(body))}
             elif role == "assistant":
-                data = {**known, "from": "request"}
+                data = {**known, "from": self._origin(lane, role, block)}
             yield block_event(block, role, self.unknown, data, **common)
+
+    @staticmethod
+    def _origin(lane: _Lane, role: str, block: Json) -> str:
+        """Where an assistant's block comes from that no whole answer of the lane held."""
+        if key_of(role, block) in lane.broken:
+            return "an answer that broke off"
+        return "an answer that is not in the record" if lane.lost else "request"
 
     def _answered(self, lane: _Lane, api: WireApi, reply: Json, known: Json, **common: Any) -> Iterator[Event]:
         for role, block in said_in_reply(api, reply):

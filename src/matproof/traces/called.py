@@ -1,0 +1,143 @@
+"""Tool calls in a form in which two accounts of them can be compared.
+
+The Claude client reports a call as the model made it. Codex reports what it did: a command with the shell it ran in, the
+files that a patch changed. So its reports are looked for in the inputs of the calls that the model made.
+"""
+
+import json
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from matproof.traces.codex_exec import COMMAND, PATCH
+from matproof.traces.events import Event
+
+_ENTERING = re.compile(r"^cd \S+ && ")
+_SPACE = re.compile(r"(?:\\[nrt]|\s)+")
+_COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell"})
+"""Tools of Codex that run one command."""
+_RAN = ("Wall time", "Exit code", "exit code", "exited with code")
+"""One of these stands in the result of a command that Codex did run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call."""
+
+    tool: str
+    given: str
+    """Its input without what clients change: the order of keys, space, and the directory that a command enters."""
+    call_id: str | None
+    cut: bool
+    exchange: int = 0
+    must: bool = True
+    """Whether a client that tells the whole truth has it."""
+
+
+def call_of(event: Event, *, exchange: int = 0, must: bool = True) -> Call:
+    """A call as an event tells it."""
+    return Call(
+        tool=event.tool or "",
+        given=_normal(event.text),
+        call_id=event.call_id,
+        cut=event.cut is not None,
+        exchange=exchange,
+        must=must,
+    )
+
+
+def _normal(text: str) -> str:
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        return _SPACE.sub(" ", text).strip()
+    if isinstance(given, dict) and isinstance(given.get("command"), str):
+        given["command"] = _ENTERING.sub("", given["command"].strip())
+    return _SPACE.sub(" ", json.dumps(given, sort_keys=True, ensure_ascii=False)).strip()
+
+
+@dataclass(slots=True)
+class Codex:
+    """What Codex reports that it did, against what the model asked for."""
+
+    _ran: set[str] = field(default_factory=set)
+
+    def met(self, result: Event) -> None:
+        """Remember whether a call ran."""
+        if result.call_id is not None and any(word in result.text[:2000] for word in _RAN):
+            self._ran.add(result.call_id)
+
+    def without_known(self, reported: list[Call], made: dict[str, Call]) -> list[Call]:
+        """The calls of `reported` that stand in no call of `made`.
+
+        Takes from `made` what was reported, and what Codex does not report: other tools than commands, and commands
+        that never ran.
+        """
+        if not any(call.tool in (COMMAND, PATCH) for call in reported) and not any(
+            call.tool in _COMMANDS for call in made.values()
+        ):
+            return reported
+        commands = [text for call in made.values() for text in _strings(call.given)]
+        whole = {_bare(text) for text in commands}
+        strange, done = [], set()
+        for call in reported:
+            if call.tool == COMMAND:
+                script = _script(call.given)
+                if script in whole or any(script in _bare(text) for text in commands):
+                    done.add(script)
+                    continue
+            elif (
+                call.tool == PATCH
+                and _changed(call.given)
+                and all(any(name in text for text in commands) for name in _changed(call.given))
+            ):
+                continue
+            strange.append(call)
+        for call_id, call in list(made.items()):
+            asked = {_bare(text) for text in _strings(call.given)}
+            silent = call.tool not in _COMMANDS and not call.tool.startswith("mcp__")
+            if silent or (call.tool in _COMMANDS and (asked & done or call_id not in self._ran)):
+                del made[call_id]
+        return strange
+
+
+def _strings(given: str) -> list[str]:
+    """Every text in a call's input; the input itself where it is one."""
+    try:
+        data = json.loads(given)
+    except (ValueError, RecursionError):
+        return [given]
+    found: list[str] = []
+    waiting: list[Any] = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, dict | list):
+            waiting += value.values() if isinstance(value, dict) else value
+    return found
+
+
+def _script(given: str) -> str:
+    """What a reported command runs: `/bin/bash -lc 'ls'` runs `ls`."""
+    command = next(iter(_strings(given)), "")
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return _bare(command)
+    return _bare(words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else command)
+
+
+def _bare(text: str) -> str:
+    """A command without space and quoting, which shells and reports write differently."""
+    return re.sub(r"[\s'\"\\]+", "", text)
+
+
+def _changed(given: str) -> list[str]:
+    """Names of the files that a reported change touches."""
+    data = json.loads(given) if given.startswith("{") else {}
+    changes = data.get("changes") if isinstance(data, dict) else None
+    entries = [each for each in changes if isinstance(each, dict)] if isinstance(changes, list) else []
+    return [PurePosixPath(str(each.get("path"))).name for each in entries]
