@@ -2,8 +2,8 @@
 
 The record is the reference: nothing inside the sandbox can write it. Compared are the tool calls by name and input,
 what the assistant said, and the tokens of whole sessions. Not a difference: ids, space, reminders, the order of keys,
-bodies that a trace cut, the last answer of a thread (the client may have been stopped before it told of it), words that
-the client puts in the assistant's mouth when its provider fails, and subagents and helper calls that it keeps to itself.
+bodies that a trace cut, the last answer (the client may have been stopped before it told of it), words that the client
+puts in the assistant's mouth when its provider fails, and subagents and helper calls that it keeps to itself.
 """
 
 from collections import Counter
@@ -135,6 +135,7 @@ def _calls(told: _Told, seen: _Seen) -> Iterator[str]:
             yield f"the client reports a call of {call.tool} that no answer held: {_quoted(call.given)}"
     for made in left.values():
         if same[made.tool, made.given] > 0 and made.must and made.exchange < _last(seen):
+            same[made.tool, made.given] -= 1
             yield f"the client does not report a call of {made.tool} that the model made: {_quoted(made.given)}"
 
 

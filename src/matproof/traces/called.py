@@ -1,7 +1,7 @@
 """Tool calls in a form in which two accounts of them can be compared.
 
-The Claude client reports a call as the model made it. Codex reports what it did: a command with the shell it ran in, the
-files that a patch changed. So its reports are looked for in the inputs of the calls that the model made.
+The Claude client reports a call as the model made it. Codex reports what it did: a command with the shell it ran in,
+the files that a patch changed. So its reports are looked for in the inputs of the calls that the model made.
 """
 
 import json

@@ -72,12 +72,11 @@ class _Reader:
         if kind in _CALLS:
             yield from self._call(item, stage)
         elif kind in ("agent_message", "reasoning", "error") and stage == "completed":
+            text = as_text(item.get("text") or item.get("message") or "")
             if kind == "agent_message":
-                yield Event(kind="message", text=_said(item), agent=AGENT, data={"role": "assistant"})
+                yield Event(kind="message", text=text, agent=AGENT, data={"role": "assistant"})
             else:
-                yield Event(
-                    kind="thinking" if kind == "reasoning" else "error", text=_said(item), agent=AGENT, data=data
-                )
+                yield Event(kind="thinking" if kind == "reasoning" else "error", text=text, agent=AGENT, data=data)
         elif kind == "todo_list" and stage != "started":
             yield Event(kind="other", text=_todo(item), agent=AGENT, data={**data, "stage": stage})
         elif kind not in ("agent_message", "reasoning", "error", "todo_list"):
