@@ -20,7 +20,7 @@ from matproof import __version__
 from matproof.agents.attempts import attempt_numbers, new_attempt, restore
 from matproof.agents.base import Agent, AgentReport, Work
 from matproof.agents.lease import exclusive
-from matproof.agents.orchestrated.agent import Orchestrated
+from matproof.agents.registry import agent_of
 from matproof.agents.versions import system_versions
 from matproof.claims.loading import Claim, load_claim
 from matproof.claims.payload import copy_payload
@@ -54,8 +54,6 @@ from matproof.records.run import RunRecord
 from matproof.sandbox.choosing import chosen_engine
 from matproof.sandbox.spec import Engine
 from matproof.traces.events import TraceWriter
-
-AGENTS: dict[str, type[Agent]] = {"orchestrated": Orchestrated}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +116,7 @@ def _reproduce(
 ) -> RunRecord:
     setting = read_model(Setting, assignment.setting_file)
     setting = setting.model_copy(update={"limits": tighter(setting.limits, assignment.budget.run)})
+    agent = agent_of(setting, assignment.setting_file)
     table = read_model(ModelTable, assignment.models_file)
     claim = load_claim(assignment.task)
     funds = Funds(
@@ -142,7 +141,7 @@ def _reproduce(
         place = new_attempt(assignment.run)
         left.append(place)
         seen = _Seen(engine=engine)
-        record = _attempt(assignment, setting, table, claim, backend, funds, place, seen, ending, tell)
+        record = _attempt(assignment, setting, agent, table, claim, backend, funds, place, seen, ending, tell)
         try:
             if record.complete:
                 write_json(place.inventory, take(place, record.ended))
@@ -167,6 +166,7 @@ def _reproduce(
 def _attempt(
     assignment: Assignment,
     setting: Setting,
+    agent: Agent,
     table: ModelTable,
     claim: Claim,
     backend: Backend,
@@ -177,6 +177,7 @@ def _attempt(
     tell: Callable[[str], None],
 ) -> RunRecord:
     started, began = timestamp(), elapsed()
+    model = table.models.get(setting.model)
     files = file_hashes(
         setting=assignment.setting_file, models=assignment.models_file, policies=assignment.project / "sandbox"
     )
@@ -203,7 +204,7 @@ def _attempt(
             ) as gateway,
         ):
             try:
-                return AGENTS[setting.agent]().run(
+                return agent.run(
                     Work(
                         claim=claim,
                         setting=setting,
@@ -217,6 +218,7 @@ def _attempt(
                         allow_weaker=assignment.allow_weaker or setting.allow_weaker,
                         tell=tell,
                         engine=seen.engine,
+                        context_window=None if model is None else model.context_window,
                     )
                 )
             finally:
@@ -259,6 +261,7 @@ def _attempt(
             **files,
             **report.versions,
         },
+        trace_disagreements=None if report.trace_disagreements is None else list(report.trace_disagreements),
         payload_sha256=seen.payload_sha256,
         host=socket.gethostname(),
         job=os.environ.get("SLURM_JOB_ID"),

@@ -37,6 +37,8 @@ class Answers(HandWritten):
     """A name in models.yaml; for a scripted setting, the name that the client is told."""
     script: str | None = None
     """Path of a script that answers in place of a provider; `{claim}` stands for the claim's directory name."""
+    replay: Literal["strict", "lenient"] = "strict"
+    """Where a run drifts from a recorded script: stop it at that turn, or go on and report it."""
     effort: Literal["low", "medium", "high"] | None = None
     """Reasoning effort, where the model takes one."""
     limits: Limits = Limits()
@@ -52,11 +54,20 @@ class Answers(HandWritten):
         return self.script is not None
 
 
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""Name of an environment variable."""
+Value = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+
+
 class Setting(Answers):
     """One agent setting."""
 
     agent: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
     """Which agent: a name that an installed package has an entry point for in the group `matproof.agents`."""
+    client_version: str | None = None
+    """Version that the agent's command-line client must have; null is any. The one in use is in every result."""
+    environment: dict[Variable, Value] = {}
+    """Variables of everything that the agent runs, beside the policy's. It can read them: nothing secret."""
     claims: list[str] | None = None
     """Directory names of the only claims this setting runs on; null is all of the campaign's."""
     step_attempts: int = Field(default=3, ge=1, le=10)

@@ -176,7 +176,7 @@ class Sessions:
             policy=read_model(Policy, work.policies / f"{policy}.yaml"),
             mounts=mounts,
             workdir=ARTIFACTS,
-            environment={"OMP_NUM_THREADS": str(cpus)},
+            environment={"OMP_NUM_THREADS": str(cpus), **work.setting.environment},
             gateway_socket=socket,
             allow_hosts=tuple(work.claim.metadata.allow_hosts),
             hidden=(work.claim.root / "meta", work.claim.root / "reference", work.place.jobs),
