@@ -26,6 +26,13 @@ def as_ordinary(*command: str, uid: int = ORDINARY) -> list[str]:
     return [*change, "/bin/sh", "-c", 'exec "$@"', "sh", *command]
 
 
+class Outcome(dict[str, Any]):
+    """What the driver tells: of a command, or of an error; asked for what it lacks, all of it is shown."""
+
+    def __missing__(self, key: str) -> Any:
+        pytest.fail(f"the outcome has no {key}: {dict(self)}")
+
+
 @dataclass(frozen=True)
 class Guest:
     """A user, a directory of theirs, and two ways to run a command as them."""
@@ -100,7 +107,7 @@ class Guest:
         assert finished.ok, finished.stderr
         outcome = json.loads(finished.stdout)
         assert isinstance(outcome, dict)
-        return outcome
+        return Outcome(outcome)
 
     def write(self, name: str, text: str) -> Path:
         """A file of this user, readable by this user alone."""

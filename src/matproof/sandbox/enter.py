@@ -179,7 +179,7 @@ def _leave_watcher(
         if order["folder"] is not None:
             shutil.rmtree(order["folder"], ignore_errors=True)
         if life is not None and gone:
-            begun = namespace and not bridge.failed
+            begun = namespace.name and not bridge.failed
             with contextlib.suppress(FileNotFoundError):
                 life.rename(life.with_suffix(".begun" if begun else ".failed"))
     finally:

@@ -16,9 +16,32 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 LOOK_EVERY_S = 0.2
 END_WITHIN_S = 10.0
+
+
+class Namespace(NamedTuple):
+    """A process namespace, told from a later one that the kernel gave the same number."""
+
+    name: str
+    """As `/proc/PID/ns/pid` has it; empty where none was named."""
+    named_at: int
+    """Clock ticks since the machine started when it was named: its first process is no younger."""
+
+    def holds(self, pid: int) -> bool:
+        """Whether a process that lives is in it."""
+        return bool(self.name) and _lives_in(pid, self.name)
+
+    def survives(self) -> bool:
+        """Whether anything in it is alive.
+
+        Numbers of namespaces are used again at once, by whatever sandbox starts next on this machine.
+        """
+        inside = [pid for pid in _processes() if self.holds(pid)]
+        first = next((pid for pid in inside if _number_inside(pid) == 1), None)
+        return bool(inside) and (first is None or _started_at(first) <= self.named_at)
 
 
 class Bridge:
@@ -30,11 +53,11 @@ class Bridge:
         self._pid = 0
         self.failed = False
 
-    def open(self, namespace: str) -> None:
+    def open(self, namespace: Namespace) -> None:
         """Start it in the network of `namespace`, and let the script inside go on when it listens."""
         if self._socket is None:
             return
-        inside = next((pid for pid in _processes() if _lives_in(pid, namespace)), None)
+        inside = next((pid for pid in _processes() if namespace.holds(pid)), None)
         ready, tell = os.pipe()
         os.set_inheritable(tell, True)
         program = str(Path(__file__).with_name("bridge.py"))
@@ -58,7 +81,9 @@ class Bridge:
             os.waitpid(self._pid, 0)
 
 
-def watch(sandbox: int, limits: dict[str, int | None] | None, told: int, bridge: Bridge, starter: int | None) -> str:
+def watch(
+    sandbox: int, limits: dict[str, int | None] | None, told: int, bridge: Bridge, starter: int | None
+) -> Namespace:
     """Return the process namespace when `sandbox`, our parent, has ended.
 
     End it when it holds more than `limits`, or when `starter`, its own parent, has ended: bubblewrap sees to that
@@ -70,16 +95,16 @@ def watch(sandbox: int, limits: dict[str, int | None] | None, told: int, bridge:
             if pid is not None:
                 events.register(os.pidfd_open(pid), select.POLLIN)
     events.register(told, select.POLLIN)
-    namespace = ""
+    namespace = Namespace("", 0)
     while os.getppid() == sandbox:
         ready = {handle for handle, _ in events.poll(int(LOOK_EVERY_S * 1000) if limits else 1000)}
         if told in ready:
             # Only what comes first is from our script: the command could write there too, through /proc.
-            namespace = os.read(told, 64).decode(errors="replace").strip()
+            namespace = _named(told)
             events.unregister(told)
             os.close(told)
             told = -1
-            if namespace:
+            if namespace.name:
                 bridge.open(namespace)
         if starter is not None and _parent(sandbox) not in (starter, None):
             os.kill(sandbox, signal.SIGKILL)
@@ -91,11 +116,16 @@ def watch(sandbox: int, limits: dict[str, int | None] | None, told: int, bridge:
     if told >= 0:
         os.set_blocking(told, False)
         with contextlib.suppress(BlockingIOError):
-            namespace = os.read(told, 64).decode(errors="replace").strip()
+            namespace = _named(told)
     return namespace
 
 
-def end_survivors(name: str, namespace: str) -> bool:
+def _named(told: int) -> Namespace:
+    name = os.read(told, 64).decode(errors="replace").strip()
+    return Namespace(name, int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")))
+
+
+def end_survivors(name: str, namespace: Namespace) -> bool:
     """End what is left of the sandbox and say whether nothing is; only the engine and our script have `name`."""
     deadline = time.monotonic() + END_WITHIN_S
     while True:
@@ -103,7 +133,7 @@ def end_survivors(name: str, namespace: str) -> bool:
         for pid in named:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        if not named and not (namespace and any(_lives_in(pid, namespace) for pid in _processes())):
+        if not named and not namespace.survives():
             return True
         if time.monotonic() > deadline:
             return False
@@ -133,6 +163,23 @@ def _lives_in(pid: int, namespace: str) -> bool:
         return _stat(pid)[0] not in ("Z", "X")
     except OSError:
         return False  # ended meanwhile, or another user's, so not in the sandbox
+
+
+def _number_inside(pid: int) -> int | None:
+    """Number of a process in its own namespace; None where it has ended."""
+    try:
+        lines = Path("/proc", str(pid), "status").read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[-1]) for line in lines if line.startswith("NSpid:")), None)
+
+
+def _started_at(pid: int) -> int:
+    """Clock ticks since the machine started; 0 where it has ended, so that it is looked at again."""
+    try:
+        return int(_stat(pid)[19])
+    except OSError:
+        return 0
 
 
 def _parent(pid: int) -> int | None:
