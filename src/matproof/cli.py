@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("export", "Runs as RO-Crates, tables as a data set with its card."),
     "report": ("report", "Tables into a static site."),
     "serve": ("serve", "The report of a running campaign, live, to this machine alone."),
+    "record": ("record", "A session that ran becomes a script, to be replayed without a model."),
     "rerun": ("rerun", "Do one claim again, and nothing else."),
     "status": ("status", "Where the campaign stands: queued, running, done, lost, and the money so far."),
     "cancel": ("cancel", "Stop running jobs with their steps and sandboxes; the evidence stays."),

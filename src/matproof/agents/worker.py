@@ -83,6 +83,7 @@ class _Seen:
     engine: Engine
     payload_sha256: str | None = None
     usage: Usage = field(default_factory=Usage)
+    drift: int | None = None
     raised: MatproofError | None = None
 
 
@@ -222,7 +223,7 @@ def _attempt(
                     )
                 )
             finally:
-                seen.usage = gateway.usage()
+                seen.usage, seen.drift = gateway.usage(), gateway.drift
 
     report = _guarded(work, place, seen, ending)
     analysis, why = read_analysis(place.artifacts)
@@ -253,6 +254,7 @@ def _attempt(
         phases=list(report.phases),
         steps=list(report.steps),
         usage=seen.usage,
+        drift=seen.drift,
         sandbox=report.sandbox,
         versions={
             "matproof": __version__,

@@ -32,13 +32,9 @@ def conversation(body: Json) -> Conversation:
         message["role"] == "assistant" and (index == 0 or spoken[index - 1]["role"] != "assistant")
         for index, message in enumerate(spoken)
     )
-    blocks = [
-        block
-        for message in spoken
-        if isinstance(message.get("content"), list)
-        for block in message["content"]
-        if isinstance(block, dict)
-    ]
+    blocks = _blocks(spoken)
+    begun = next((at for at, message in enumerate(spoken) if message["role"] == "assistant"), len(spoken))
+    last = max((at for at, message in enumerate(spoken) if message["role"] == "assistant"), default=-1)
     results = in_order_of_calls(
         (
             (str(block.get("tool_use_id")), without_reminders(text_of(block.get("content"))))
@@ -50,7 +46,24 @@ def conversation(body: Json) -> Conversation:
     first = next((text_of(message.get("content")) for message in spoken if message["role"] == "user"), "")
     aside = [text_of(message.get("content")) for message in messages if message.get("role") == "system"]
     cwd = find_cwd([text_of(body.get("system")), *aside, first])
-    return Conversation(turn=turn, tool_results=results, prompt=without_reminders(first), cwd=cwd)
+    return Conversation(
+        turn=turn,
+        tool_results=results,
+        fresh=sum(block.get("type") == "tool_result" for block in _blocks(spoken[last + 1 :])),
+        prompt=without_reminders(first),
+        opening=without_reminders("\n".join(text_of(message.get("content")) for message in spoken[:begun])),
+        cwd=cwd,
+    )
+
+
+def _blocks(messages: list[Json]) -> list[Json]:
+    return [
+        block
+        for message in messages
+        if isinstance(message.get("content"), list)
+        for block in message["content"]
+        if isinstance(block, dict)
+    ]
 
 
 def plain(reply: Reply) -> Json:
@@ -68,18 +81,19 @@ def plain(reply: Reply) -> Json:
             )
         name = {"id": f"toolu_{reply.id}_{index}", "name": tool.name}
         content.append({"type": "tool_use", **name, "input": tool.input})
+    read, written = reply.tokens.cached or 0, reply.tokens.cache_write or 0
     return {
         "id": f"msg_{reply.id}",
         "type": "message",
         "role": "assistant",
         "model": reply.model,
         "content": content,
-        "stop_reason": "tool_use" if reply.tools else "end_turn",
+        "stop_reason": reply.stop or ("tool_use" if reply.tools else "end_turn"),
         "stop_sequence": None,
         "usage": {
-            "input_tokens": reply.tokens.input or 0,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "input_tokens": (reply.tokens.input or 0) - read - written,
+            "cache_creation_input_tokens": written,
+            "cache_read_input_tokens": read,
             "output_tokens": reply.tokens.output or 0,
         },
     }

@@ -94,6 +94,8 @@ class Answer:
     """What it used, where the backend knows better than the reply says; None: read it from the reply."""
     failure: str | None = None
     """Why this counts as a failure of the provider rather than of the agent."""
+    drift: tuple[str, ...] | None = None
+    """What differs from the recording that is replayed; None: nothing was compared."""
 
 
 class BrokenStreamError(Exception):

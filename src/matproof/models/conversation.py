@@ -24,8 +24,12 @@ class Conversation:
     """Rounds that the assistant has had: neighbouring assistant messages count once."""
     tool_results: tuple[str, ...]
     """Text of every tool result in the request, in the order of the calls, the client's own reminders removed."""
+    fresh: int
+    """How many of them, the last ones, came since the assistant last spoke."""
     prompt: str
     """Text of the first user message."""
+    opening: str
+    """Text of all that the user said before the assistant first spoke, the client's own reminders removed."""
     cwd: str | None
     """Working directory that the client names; None where it names none."""
 
@@ -49,6 +53,8 @@ class Reply:
     text: str | None
     tools: tuple[ToolCall, ...]
     tokens: Tokens
+    stop: str | None = None
+    """Why it stopped, in the API's word, where it was neither done nor calling tools: `max_tokens`, `length`."""
 
 
 def in_order_of_calls(results: Iterable[tuple[Any, str]], calls: Iterable[Any]) -> tuple[str, ...]:

@@ -47,6 +47,8 @@ class Exchange(Record):
     """Counted from one, in the order of arrival; lines stand in the order in which exchanges ended."""
     session: str
     """From the path, such as `plan`."""
+    session_number: int | None = None
+    """Which of the run's sessions, counted from one as they appear in the record; null in older records."""
     time: str
     """Arrival, ISO 8601, UTC."""
     seconds: float
@@ -81,6 +83,8 @@ class Exchange(Record):
     """What went wrong, in words."""
     refused: bool = False
     """Whether the gateway itself turned the request away: a limit, or a request that reaches out."""
+    drift: list[str] | None = None
+    """What differs from the recording that a script replays; null where nothing was compared."""
 
 
 def used(tokens: Tokens | None, cost: Cost, *, scripted: bool) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from matproof.models.open_sessions import OpenSessions
 from matproof.models.prices import Cost, cost
 from matproof.models.reach import check_reach
 from matproof.models.redaction import Redactor, redact
+from matproof.models.replaying import DriftError
 from matproof.models.strict_json import encodable, parse_object
 
 MAX_TURNED_AWAY = 10_000
@@ -56,6 +57,7 @@ class _Progress:
     """Ended by us, half way: that says nothing of the provider."""
     tokens: Tokens | None = None
     """Known from the backend; None: the observer knows."""
+    drift: tuple[str, ...] | None = None
 
 
 class Exchanging:
@@ -77,6 +79,9 @@ class Exchanging:
         self._budget = budget
         self._turned_away = 0
         self._sessions = sessions
+        self._numbers: dict[str, int] = {}
+        self.drift: int | None = None
+        """How often a replayed run differed from its recording; None: nothing was compared."""
 
     async def run(self, request: ModelRequest, send: Send) -> None:
         """Answer `request`. Leaves the connection broken where the answer broke."""
@@ -114,6 +119,8 @@ class Exchanging:
         try:
             answer = await self._backend.answer(progress.request)
         except Rejection as rejection:
+            if isinstance(rejection, DriftError):
+                self._drifted(progress, rejection.drift)
             await self._reject(progress, rejection, send)
             return
         except Exception as error:
@@ -126,11 +133,16 @@ class Exchanging:
         progress.status, progress.retries, progress.request_id = answer.status, answer.retries, answer.request_id
         progress.tokens, progress.lost = answer.tokens, answer.lost
         progress.failure = progress.error = self._redacted(answer.failure)
+        if answer.drift is not None:
+            self._drifted(progress, answer.drift)
         try:
             await self._relay(progress, answer, send)
         except BrokenStreamError as broken:
             progress.error = str(broken)
             progress.failure = str(broken) if broken.upstream else None
+
+    def _drifted(self, progress: _Progress, drift: tuple[str, ...]) -> None:
+        progress.drift, self.drift = drift, (self.drift or 0) + len(drift)
 
     async def _relay(self, progress: _Progress, answer: Answer, send: Send) -> None:
         """Pass the answer on as it comes, without the backend's secrets."""
@@ -216,6 +228,7 @@ class Exchanging:
         return Exchange(
             number=request.number,
             session=request.session,
+            session_number=self._numbers.setdefault(request.label, len(self._numbers) + 1),
             time=progress.time,
             seconds=seconds,
             api=request.api,
@@ -231,6 +244,7 @@ class Exchanging:
             retries=progress.retries,
             error=None if progress.error is None else encodable(progress.error),
             refused=progress.refused,
+            drift=None if progress.drift is None else [encodable(one) for one in progress.drift],
             **used(tokens, price, scripted=self._backend.scripted),
         )
 

@@ -88,6 +88,11 @@ class Gateway:
         """Why requests are refused, once a limit was met."""
         return self._service.budget.refusal if self._service is not None else None
 
+    @property
+    def drift(self) -> int | None:
+        """How often the run differed from the recording that it replays; None where nothing was compared."""
+        return self._service.drift if self._service is not None else None
+
     def __enter__(self) -> Self:
         listening = _listen(self._path)
         self._recorder = Recorder(self._exchanges, self._backend.secrets)

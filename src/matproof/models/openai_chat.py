@@ -35,7 +35,16 @@ def conversation(body: Json) -> Conversation:
     )
     said = [text_of(message.get("content")) for message in messages if message.get("role") != "tool"]
     first = next((text_of(message.get("content")) for message in messages if message.get("role") == "user"), "")
-    return Conversation(turn=turn, tool_results=results, prompt=first, cwd=find_cwd(said))
+    last = max((index for index, own in enumerate(mine) if own), default=-1)
+    asked = messages[: mine.index(True)] if turn else messages
+    return Conversation(
+        turn=turn,
+        tool_results=results,
+        fresh=sum(message.get("role") == "tool" for message in messages[last + 1 :]),
+        prompt=first,
+        opening="\n".join(text_of(message.get("content")) for message in asked if message.get("role") == "user"),
+        cwd=find_cwd(said),
+    )
 
 
 def plain(reply: Reply) -> Json:
@@ -58,14 +67,17 @@ def plain(reply: Reply) -> Json:
             for index, tool in enumerate(reply.tools)
         ]
     read, written = reply.tokens.input or 0, reply.tokens.output or 0
-    finish = "tool_calls" if reply.tools else "stop"
+    finish = reply.stop or ("tool_calls" if reply.tools else "stop")
+    used: Json = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    if reply.tokens.cached:
+        used["prompt_tokens_details"] = {"cached_tokens": reply.tokens.cached}
     return {
         "id": f"chatcmpl-{reply.id}",
         "object": "chat.completion",
         "created": 0,
         "model": reply.model,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
-        "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
+        "usage": used,
     }
 
 

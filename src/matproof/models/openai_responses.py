@@ -44,7 +44,16 @@ def conversation(body: Json) -> Conversation:
     said = [text_of(item.get("content")) for item in given if item.get("role") in ("user", "developer", "system")]
     first = next((text_of(item.get("content")) for item in given if item.get("role") == "user"), "")
     cwd = find_cwd([text_of(body.get("instructions")), *said])
-    return Conversation(turn=turn, tool_results=results, prompt=first, cwd=cwd)
+    last = max((index for index, mine in enumerate(spoken) if mine), default=-1)
+    asked = given[: spoken.index(True)] if turn else given
+    return Conversation(
+        turn=turn,
+        tool_results=results,
+        fresh=sum(item.get("type") in _RESULTS for item in given[last + 1 :]),
+        prompt=first,
+        opening="\n".join(text_of(item.get("content")) for item in asked if item.get("role") == "user"),
+        cwd=cwd,
+    )
 
 
 def _by_assistant(item: Json) -> bool:
@@ -67,9 +76,9 @@ def plain(reply: Reply, *, previous: str | None = None) -> Json:
         "id": f"resp_{reply.id}",
         "object": "response",
         "created_at": 0,
-        "status": "completed",
+        "status": "completed" if reply.stop is None else "incomplete",
         "error": None,
-        "incomplete_details": None,
+        "incomplete_details": None if reply.stop is None else {"reason": reply.stop},
         "instructions": None,
         "metadata": {},
         "model": reply.model,
@@ -83,7 +92,7 @@ def plain(reply: Reply, *, previous: str | None = None) -> Json:
         "top_p": None,
         "usage": {
             "input_tokens": read,
-            "input_tokens_details": {"cached_tokens": 0},
+            "input_tokens_details": {"cached_tokens": reply.tokens.cached or 0},
             "output_tokens": written,
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": read + written,
@@ -117,7 +126,7 @@ def _events(response: Json, opening: Json) -> Iterator[tuple[str, Json]]:
         yield "response.output_item.added", {"output_index": index, "item": empty}
         yield from inner
         yield "response.output_item.done", {"output_index": index, "item": item}
-    yield "response.completed", {"response": response}
+    yield f"response.{response['status']}", {"response": response}
 
 
 def _message(item: Json, place: Json) -> tuple[Json, Iterator[tuple[str, Json]]]:

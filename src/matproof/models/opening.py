@@ -19,7 +19,7 @@ def open_backend(answers: Answers, table: ModelTable, *, claim_dir: Path | None,
     provider, a missing key, or a limit in dollars for a model without a price.
     """
     if answers.script is not None:
-        return _scripted(answers.script, claim_dir, root)
+        return _scripted(answers.script, claim_dir, root, strict=answers.replay == "strict")
     known = table.models.get(answers.model)
     if known is None:
         raise InputError("models.yaml", "models", f"{answers.model} is not listed", "add it with its provider")
@@ -34,9 +34,9 @@ def open_backend(answers: Answers, table: ModelTable, *, claim_dir: Path | None,
     return LiveBackend(provider, key, models=frozenset({answers.model}))
 
 
-def _scripted(script: str, claim_dir: Path | None, root: Path) -> ScriptedBackend:
+def _scripted(script: str, claim_dir: Path | None, root: Path, *, strict: bool) -> ScriptedBackend:
     if "{claim}" in script and claim_dir is None:
         raise InputError(script, "script", "{claim} stands for nothing here", "name the script without it")
     path = root / (script.replace("{claim}", claim_dir.name) if claim_dir is not None else script)
     files = (path.parent,) if claim_dir is None else (claim_dir, path.parent)
-    return ScriptedBackend(path, files=files)
+    return ScriptedBackend(path, files=files, strict=strict)

@@ -1,14 +1,14 @@
 """The backend that answers from a script, so that real agents run without a provider.
 
 Stateless where it can be: the turn is counted in the request, so retries, resumed sessions and parallel ones need no
-bookkeeping. Two things have a memory, for as long as the gateway lives: how often a fault was met (by session, turn
-and first prompt), and what stands behind a `previous_response_id`.
+bookkeeping. Three things have a memory, for as long as the gateway lives: how often a fault was met (by session, turn
+and first prompt), what stands behind a `previous_response_id`, and which of the recorded conversations that begin
+alike a session was given.
 """
 
 import asyncio
 import hashlib
 import json
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from typing import Any
 from matproof.models import anthropic_api, openai_chat, openai_responses, wire
 from matproof.models.base import NO_TOKENS, Answer, BrokenStreamError, Json, ModelRequest, Rejection, Tokens
 from matproof.models.conversation import Conversation, Reply, ToolCall, offered_tools, tool_called
+from matproof.models.replaying import Replaying
+from matproof.models.responses import KeptResponses
 from matproof.models.scripts import ScriptedTurn, read_script
 from matproof.models.templates import TemplateFailedError, Templates
 
-KEPT_RESPONSES = 1000
 _JSON = {"content-type": "application/json"}
 _SSE = {"content-type": "text/event-stream", "cache-control": "no-cache"}
 
@@ -27,29 +28,33 @@ _SSE = {"content-type": "text/event-stream", "cache-control": "no-cache"}
 class ScriptedBackend:
     """Answers from the script at `script`. Raises InputError where it is wrong.
 
-    `files` are the directories that `file()` may read below: the claim's, and the script's own.
+    `files` are the directories that `file()` may read below: the claim's, and the script's own. `strict`: a run that
+    drifts from a recorded script is stopped there; else its exchanges say so.
     """
 
     scripted = True
     secrets: tuple[str, ...] = ()
 
-    def __init__(self, script: Path, *, files: tuple[Path, ...]) -> None:
+    def __init__(self, script: Path, *, files: tuple[Path, ...], strict: bool = True) -> None:
         self._templates = Templates(files)
         self._script = read_script(script, self._templates)
+        self._replaying = Replaying(self._script, strict=strict)
         self._met: dict[tuple[str, int, str, str], int] = {}
-        self._responses: OrderedDict[str, Conversation] = OrderedDict()
+        self._responses = KeptResponses()
 
     async def close(self) -> None:
         """Nothing is held."""
 
     async def answer(self, request: ModelRequest) -> Answer:
         """The script's answer. Raises Rejection for a turn that the script lacks, and where it asks for an error."""
-        talk = self._conversation(request)
+        talk = self._responses.joined(request.body, wire.conversation(request.api, request.body))
         if request.api == "count_tokens":
             # An honest count needs the model's tokenizer; four characters a token is the usual rule of thumb.
             count = {"input_tokens": max(1, len(request.raw) // 4)}
             return Answer(status=200, chunks=_one(_encoded(count)), headers=_JSON, tokens=NO_TOKENS)
-        turns = self._script.turns(request.session)
+        found = self._replaying.find(request, talk)
+        drift = None if found is None else self._replaying.compare(request, talk, found)
+        turns = self._script.turns(request.session) if found is None else found.turns
         if turns is None or talk.turn >= len(turns):
             message = f"the script has no turn {talk.turn} for session {request.session}"
             raise Rejection(400, "invalid_request_error", message, retry=False)
@@ -64,24 +69,12 @@ class ScriptedBackend:
             error = turn.error
             message = self._render(request, talk, error.message, names)
             raise Rejection(error.status, error.type, message, retry_after_s=error.retry_after)
-        reply = self._plain(request, talk, turn, names)
+        reply = self._plain(request, talk, turn, names, 0 if found is None else found.number)
         data, headers = self._body(request, reply)
         cut = bool(turn.cut) and met.again("cut", int(turn.cut))
         chunks = _half(data) if cut else _pieces(data)
         tokens = Tokens() if turn.usage is None else _tokens(turn)
-        return Answer(status=200, chunks=chunks, headers=headers, tokens=tokens)
-
-    def _conversation(self, request: ModelRequest) -> Conversation:
-        talk = wire.conversation(request.api, request.body)
-        before = self._responses.get(str(request.body.get("previous_response_id")))
-        if before is None:
-            return talk
-        return Conversation(
-            turn=before.turn + talk.turn,
-            tool_results=before.tool_results + talk.tool_results,
-            prompt=before.prompt,
-            cwd=talk.cwd or before.cwd,
-        )
+        return Answer(status=200, chunks=chunks, headers=headers, tokens=tokens, drift=drift)
 
     def _names(self, request: ModelRequest, talk: Conversation) -> dict[str, Any]:
         names = {
@@ -90,6 +83,7 @@ class ScriptedBackend:
             "model": request.model,
             "session": request.session,
             "prompt": talk.prompt,
+            "opening": talk.opening,
             "cwd": talk.cwd,
         }
         return {name: value for name, value in names.items() if value is not None}
@@ -101,34 +95,29 @@ class ScriptedBackend:
             message = f"turn {talk.turn} of the script for session {request.session} can't be rendered: {problem}"
             raise Rejection(400, "invalid_request_error", message, retry=False) from problem
 
-    def _plain(self, request: ModelRequest, talk: Conversation, turn: ScriptedTurn, names: dict[str, Any]) -> Json:
+    def _plain(
+        self, request: ModelRequest, talk: Conversation, turn: ScriptedTurn, names: dict[str, Any], number: int
+    ) -> Json:
         tools = self._render(request, talk, [{"name": tool.name, "input": tool.input} for tool in turn.tools], names)
         if wrong := next((tool["name"] for tool in tools if not isinstance(tool["input"], dict | str)), None):
             raise Rejection(400, "invalid_request_error", f"tool {wrong}: its input gives neither an object nor a text")
         offered = offered_tools(request.body)
         reply = Reply(
-            id=_reply_id(request, talk),
+            id=_reply_id(request, talk, number),
             model=request.model,
             thinking=self._render(request, talk, turn.thinking, names),
             text=self._render(request, talk, turn.text, names),
             tools=tuple(ToolCall(name=tool_called(tool["name"], offered), input=tool["input"]) for tool in tools),
             tokens=_tokens(turn),
+            stop=turn.stop,
         )
         if request.api == "messages":
             return anthropic_api.plain(reply)
         if request.api == "chat":
             return openai_chat.plain(reply)
         plain = openai_responses.plain(reply, previous=request.body.get("previous_response_id"))
-        self._remember(plain["id"], talk)
+        self._responses.keep(plain["id"], talk)
         return plain
-
-    def _remember(self, response: str, talk: Conversation) -> None:
-        self._responses[response] = Conversation(
-            turn=talk.turn + 1, tool_results=talk.tool_results, prompt=talk.prompt, cwd=talk.cwd
-        )
-        self._responses.move_to_end(response)
-        while len(self._responses) > KEPT_RESPONSES:
-            self._responses.popitem(last=False)
 
     @staticmethod
     def _body(request: ModelRequest, reply: Json) -> tuple[list[bytes], dict[str, str]]:
@@ -154,9 +143,9 @@ class _Met:
         return True
 
 
-def _reply_id(request: ModelRequest, talk: Conversation) -> str:
-    """The same for the same session, turn and, where the API keeps conversations, the same request."""
-    seed = f"{request.session}/{talk.turn}"
+def _reply_id(request: ModelRequest, talk: Conversation, number: int) -> str:
+    """The same for the same session, conversation, turn and, where the API keeps conversations, the same request."""
+    seed = f"{request.session}/{talk.turn}" + (f"/{number}" if number else "")
     if request.api == "responses":
         asked = [request.body.get("previous_response_id"), request.body.get("input")]
         seed += "/" + json.dumps(asked, sort_keys=True)
@@ -167,7 +156,10 @@ def _tokens(turn: ScriptedTurn) -> Tokens:
     if turn.usage is None:
         return Tokens()
     used = turn.usage
-    return Tokens(input=used.input_tokens, cached=0, cache_write=0, cache_write_1h=0, output=used.output_tokens)
+    cached, written = used.cached_tokens, used.cache_write_tokens
+    return Tokens(
+        input=used.input_tokens, cached=cached, cache_write=written, cache_write_1h=0, output=used.output_tokens
+    )
 
 
 def _encoded(data: Json) -> bytes:

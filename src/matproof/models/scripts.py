@@ -1,14 +1,19 @@
-"""Scripts of the scripted gateway: what the file holds, and reading it. The format is told in docs/gateway.md."""
+"""Scripts of the scripted gateway: what the file holds, and reading it. The format is told in docs/gateway.md.
+
+A person writes `sessions`, one list of turns each; `matproof record` writes `conversations`, because a live session may
+hold several (subagents, helper calls), each recognised by how it begins.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from matproof.config.base import HandWritten
 from matproof.core.errors import InputError
 from matproof.core.files import read_model
+from matproof.models.base import WireApi
 from matproof.models.templates import Templates
 
 SESSION_PATTERN = r"[a-z0-9_:-]{1,60}"
@@ -30,9 +35,19 @@ class ScriptedUsage(HandWritten):
     """Tokens that the reply says it used."""
 
     input_tokens: int = Field(ge=0)
-    """Tokens read."""
+    """Tokens read, cached and newly cached ones included."""
+    cached_tokens: int = Field(default=0, ge=0)
+    """Of those, read from the cache."""
+    cache_write_tokens: int = Field(default=0, ge=0)
+    """Of those, written to the cache; only the Messages API tells it."""
     output_tokens: int = Field(ge=0)
     """Tokens written."""
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        if self.cached_tokens + self.cache_write_tokens > self.input_tokens:
+            raise ValueError("more tokens are cached than were read")
+        return self
 
 
 class ScriptedError(HandWritten):
@@ -51,8 +66,10 @@ class ScriptedError(HandWritten):
 
 
 class ScriptedTurn(HandWritten):
-    """One answer of the assistant. Every string is a template, `{$: …}` an expression."""
+    """One answer of the assistant. Every string but those of `expect` is a template, `{$: …}` an expression."""
 
+    expect: list[str] | None = None
+    """What the tool results that are new at this turn were when it was recorded, normalised; null compares nothing."""
     thinking: str | None = None
     """A thinking block."""
     text: str | None = None
@@ -61,6 +78,8 @@ class ScriptedTurn(HandWritten):
     """Tool calls, all in one message."""
     usage: ScriptedUsage | None = None
     """Null: unknown in every record, and zero in the reply, where the API wants a number."""
+    stop: str | None = Field(default=None, min_length=1)
+    """Why the answer stopped short, in the API's word, such as `max_tokens`; null: it is done, or calls tools."""
     delay_s: float = Field(default=0, ge=0, le=3600)
     """Seconds before the answer begins."""
     error: ScriptedError | None = None
@@ -76,18 +95,44 @@ class ScriptedTurn(HandWritten):
         return self
 
 
+class ScriptedConversation(HandWritten):
+    """One conversation of a recorded session: the main one, a subagent's, or a client's helper call."""
+
+    api: WireApi
+    """Which API it spoke."""
+    tools: bool
+    """Whether the client offered tools."""
+    begins: str
+    """What the user said first, normalised."""
+    turns: list[ScriptedTurn] = Field(min_length=1)
+    """The assistant's answers in order."""
+
+
 class Script(HandWritten):
     """The whole file."""
 
     version: Literal[1]
     """Version of the format."""
-    sessions: dict[SessionName, list[ScriptedTurn]] = Field(min_length=1)
+    conversations: dict[SessionName, list[ScriptedConversation]] = {}
+    """Session → its conversations as they were recorded. Those that begin alike are answered in their order."""
+    sessions: dict[SessionName, list[ScriptedTurn]] = Field(default={}, validate_default=True)
     """Session → its turns in order. `diagnose:relax` is looked up under its whole name, then under `diagnose`."""
+
+    @field_validator("sessions")
+    @classmethod
+    def _something_is_said(cls, sessions: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if not sessions and not info.data.get("conversations", True):
+            raise ValueError("at least 1 session is needed, here or under `conversations`")
+        return sessions
 
     def turns(self, session: str) -> list[ScriptedTurn] | None:
         """The turns of `session`; None where the script has none for it."""
         turns = self.sessions.get(session)
         return turns if turns is not None else self.sessions.get(session.partition(":")[0])
+
+    def recorded(self, session: str) -> list[ScriptedConversation]:
+        """The recorded conversations of `session`, looked up in the same way."""
+        return self.conversations.get(session) or self.conversations.get(session.partition(":")[0]) or []
 
 
 def read_script(path: Path, templates: Templates) -> Script:
@@ -100,9 +145,12 @@ def read_script(path: Path, templates: Templates) -> Script:
 
 
 def _templated(script: Script) -> Iterator[tuple[str, Any]]:
-    for session, turns in script.sessions.items():
+    lists = {f"sessions.{session}": turns for session, turns in script.sessions.items()}
+    for session, conversations in script.conversations.items():
+        lists |= {f"conversations.{session}.{at}.turns": it.turns for at, it in enumerate(conversations)}
+    for list_, turns in lists.items():
         for index, turn in enumerate(turns):
-            where = f"sessions.{session}.{index}"
+            where = f"{list_}.{index}"
             yield f"{where}.thinking", turn.thinking
             yield f"{where}.text", turn.text
             for at, tool in enumerate(turn.tools):

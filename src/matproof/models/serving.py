@@ -54,6 +54,11 @@ class Service:
         self._under_way: set[asyncio.Task[Any]] = set()
         self._stopping = False
 
+    @property
+    def drift(self) -> int | None:
+        """How often a replayed run differed from its recording; None: nothing was compared."""
+        return self._exchanging.drift
+
     def stop(self) -> None:
         """Turn new requests away and end those under way; each is still recorded."""
         self._stopping = True

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError, Undefined
+from jinja2 import StrictUndefined, TemplateError, Undefined, pass_context
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from matproof.core.errors import UnsafePathError
 from matproof.core.files import read_within
 from matproof.models.strict_json import encodable, parse
+from matproof.models.volatile import nth, readable
 
 MAX_FILE_BYTES = 10_000_000
 EXPRESSION = "$"
@@ -49,7 +51,7 @@ class Templates:
         self._files = files
         self._environment = _Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
         self._environment.globals = {"range": self._environment.globals["range"], **_BUILTINS, "file": self._file}
-        self._environment.filters |= {"from_json": _from_json, "regex": _regex}
+        self._environment.filters |= {"from_json": _from_json, "regex": _regex, "volatile": _volatile}
 
     def check(self, value: Any, where: str = "") -> tuple[str, str] | None:
         """The first template below `value` that does not compile, as (where, problem); None where all do."""
@@ -118,6 +120,12 @@ def _regex(text: str, pattern: str) -> str:
     if found is None:
         raise ValueError(f"nothing matches {pattern!r}")
     return found.group(1) if found.re.groups else found.group(0)
+
+
+@pass_context
+def _volatile(context: Context, text: str, kind: str, number: int) -> str:
+    """Volatile part `number` of its kind in `text`, counted from zero; the working directory is none of them."""
+    return nth(readable(text), kind, number, context.get("cwd"))
 
 
 def _plain(value: Any, source: str) -> Any:

@@ -140,6 +140,8 @@ class RunRecord(Record):
     phases: list[Phase] = []
     steps: list[Step] = []
     usage: Usage = Usage()
+    drift: int | None = None
+    """How often it differed from the recording that it replays, each told in exchanges.jsonl; null: nothing replayed."""
     sandbox: SandboxReport | None = None
     versions: dict[str, str] = {}
     """Program or prompt → version or content hash."""
