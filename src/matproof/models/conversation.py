@@ -71,11 +71,30 @@ def in_order_of_calls(results: Iterable[tuple[Any, str]], calls: Iterable[Any]) 
 
 
 def offered_tools(body: Json) -> tuple[str, ...]:
-    """Names of the tools that a request offers, in any of the three APIs; Chat puts them one level deeper."""
-    given = body.get("tools")
-    named = [tool for tool in given if isinstance(tool, dict)] if isinstance(given, list) else []
+    """Names of the tools that a request offers, in any of the three APIs; Chat puts them one level deeper.
+
+    A tool of a named group of the Responses API is `<group>__<name>`.
+    """
+    named = _mappings(body.get("tools"))
     deeper = [tool[kind] for tool in named for kind in ("function", "custom") if isinstance(tool.get(kind), dict)]
-    return tuple(tool["name"] for tool in (*named, *deeper) if isinstance(tool.get("name"), str))
+    names = [tool["name"] for tool in (*named, *deeper) if isinstance(tool.get("name"), str)]
+    grouped = [
+        f"{group}__{tool['name']}"
+        for group, tools in tool_groups(body).items()
+        for tool in tools
+        if isinstance(tool.get("name"), str)
+    ]
+    return (*names, *grouped)
+
+
+def tool_groups(body: Json) -> dict[str, list[Json]]:
+    """Named groups of tools that a request offers, such as those of an MCP server in Codex's: name → its tools."""
+    groups = [tool for tool in _mappings(body.get("tools")) if tool.get("type") == "namespace"]
+    return {group["name"]: _mappings(group.get("tools")) for group in groups if isinstance(group.get("name"), str)}
+
+
+def _mappings(value: Any) -> list[Json]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def tool_called(name: str, offered: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
 """OpenAI Responses: reading requests, writing replies and their streams, and putting streams together again."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from matproof.models.base import Json, Rejection, Tokens
@@ -60,8 +60,8 @@ def _by_assistant(item: Json) -> bool:
     return item.get("role") == "assistant" or item.get("type") in _ASSISTANT
 
 
-def plain(reply: Reply, *, previous: str | None = None) -> Json:
-    """The reply as the API gives it without streaming."""
+def plain(reply: Reply, *, previous: str | None = None, groups: Iterable[str] = ()) -> Json:
+    """The reply as the API gives it without streaming; `groups` are the named groups of tools that were offered."""
     output: list[Json] = []
     if reply.thinking is not None:
         summary = [{"type": "summary_text", "text": reply.thinking}]
@@ -70,7 +70,7 @@ def plain(reply: Reply, *, previous: str | None = None) -> Json:
         part = {"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []}
         message = {"id": f"msg_{reply.id}", "type": "message", "status": "completed", "role": "assistant"}
         output.append({**message, "content": [part]})
-    output += [_call(tool, reply.id, index) for index, tool in enumerate(reply.tools)]
+    output += [_call(tool, reply.id, index, tuple(groups)) for index, tool in enumerate(reply.tools)]
     read, written = reply.tokens.input or 0, reply.tokens.output or 0
     return {
         "id": f"resp_{reply.id}",
@@ -100,8 +100,10 @@ def plain(reply: Reply, *, previous: str | None = None) -> Json:
     }
 
 
-def _call(tool: ToolCall, reply: str, index: int) -> Json:
+def _call(tool: ToolCall, reply: str, index: int, groups: tuple[str, ...]) -> Json:
     name = {"status": "completed", "call_id": f"call_{reply}_{index}", "name": tool.name}
+    if (group := next((group for group in groups if tool.name.startswith(f"{group}__")), None)) is not None:
+        name |= {"name": tool.name.removeprefix(f"{group}__"), "namespace": group}
     if isinstance(tool.input, str):
         return {"id": f"ctc_{reply}_{index}", "type": "custom_tool_call", **name, "input": tool.input}
     arguments = json.dumps(tool.input, ensure_ascii=False, allow_nan=False)

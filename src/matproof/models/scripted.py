@@ -15,7 +15,7 @@ from typing import Any
 
 from matproof.models import anthropic_api, openai_chat, openai_responses, wire
 from matproof.models.base import NO_TOKENS, Answer, BrokenStreamError, Json, ModelRequest, Rejection, Tokens
-from matproof.models.conversation import Conversation, Reply, ToolCall, offered_tools, tool_called
+from matproof.models.conversation import Conversation, Reply, ToolCall, offered_tools, tool_called, tool_groups
 from matproof.models.replaying import Replaying
 from matproof.models.responses import KeptResponses
 from matproof.models.scripts import ScriptedTurn, read_script
@@ -115,7 +115,9 @@ class ScriptedBackend:
             return anthropic_api.plain(reply)
         if request.api == "chat":
             return openai_chat.plain(reply)
-        plain = openai_responses.plain(reply, previous=request.body.get("previous_response_id"))
+        plain = openai_responses.plain(
+            reply, previous=request.body.get("previous_response_id"), groups=tool_groups(request.body)
+        )
         self._responses.keep(plain["id"], talk)
         return plain
 
