@@ -141,7 +141,7 @@ class RunRecord(Record):
     steps: list[Step] = []
     usage: Usage = Usage()
     drift: int | None = None
-    """How often it differed from the recording that it replays (exchanges.jsonl tells each); null: none was replayed."""
+    """How often it differed from the recording that it replays; exchanges.jsonl tells each. Null: none was replayed."""
     sandbox: SandboxReport | None = None
     versions: dict[str, str] = {}
     """Program or prompt → version or content hash."""
