@@ -1,4 +1,4 @@
-.PHONY: help setup demo demo-slurm test lint lock schemas containers format clean
+.PHONY: help setup agents demo demo-slurm test lint lock schemas containers format clean
 
 AT_ONCE ?= 2
 # Test files that run side by side: much of the time is waiting for clients, sandboxes and Slurm.
@@ -8,6 +8,9 @@ help: ## what there is
 
 setup: ## install what the demo needs
 	@scripts/setup.sh demo
+
+agents: ## install the codex client, which needs npm (docs/agents.md)
+	@scripts/agents.sh
 
 demo: setup ## sample claims through all seven stations, offline
 	@scripts/demo.sh
