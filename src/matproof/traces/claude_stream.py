@@ -90,7 +90,8 @@ def _total(item: Json) -> TokenCounts | None:
     """Tokens of all models together; those of the main thread where the client does not tell them apart."""
     models = item.get("modelUsage")
     usages = [usage for usage in models.values() if isinstance(usage, dict)] if isinstance(models, dict) else []
-    counts = [_counts(usage) for usage in usages or [item.get("usage")] if isinstance(usage, dict)]
+    own = item.get("usage")
+    counts = [_counts(usage) for usage in usages or ([own] if isinstance(own, dict) else [])]
     if not counts:
         return None
     return TokenCounts(

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -35,6 +35,7 @@ Kind = Literal[
     "other",
 ]
 """`other`: what a format holds that has no kind here, such as a notice of its client; nothing is dropped."""
+_KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
 class Cut(BaseModel):
@@ -178,6 +179,11 @@ def _as_line(event: Event) -> TraceEvent:
 
 def _name(text: str | None) -> str | None:
     return None if text is None else text[:NAME_LIMIT]
+
+
+def kind_of(value: object) -> Kind | None:
+    """`value` where it is a kind."""
+    return _KINDS.get(value) if isinstance(value, str) else None
 
 
 def money(value: object) -> float | None:
