@@ -22,8 +22,10 @@ OWN = "matproof"
 _SUB = ("subagent_trajectories", "*")
 _ENTERED = frozenset({(), ("steps",), ("subagent_trajectories",), _SUB, (*_SUB, "steps")})
 _STEP = frozenset(
-    ("step_id", "timestamp", "source", "model_name", "reasoning_effort", "message", "reasoning_content", "tool_calls")
-    + ("observation", "metrics", "extra", "is_copied_context", "llm_call_count")
+    {
+        *("step_id", "timestamp", "source", "model_name", "reasoning_effort", "message", "reasoning_content"),
+        *("tool_calls", "observation", "metrics", "extra", "is_copied_context", "llm_call_count"),
+    }
 )
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 

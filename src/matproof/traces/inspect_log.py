@@ -29,9 +29,11 @@ MOST_ATTACHMENTS = 64_000_000
 _ATTACHMENT = "attachment://"
 _SAMPLE = ("samples", "*")
 _KNOWN_EVENTS = frozenset(
-    ("anchor", "approval", "branch", "checkpoint", "compaction", "info", "input", "interrupt", "logger", "review")
-    + ("sample_init", "sandbox", "score", "score_edit", "sentinel", "span_begin", "span_end", "state", "step", "store")
-    + ("subtask",)
+    {
+        *("anchor", "approval", "branch", "checkpoint", "compaction", "info", "input", "interrupt", "logger"),
+        *("review", "sample_init", "sandbox", "score", "score_edit", "sentinel", "span_begin", "span_end"),
+        *("state", "step", "store", "subtask"),
+    }
 )
 Open = Callable[[], AbstractContextManager[BinaryIO]]
 
