@@ -14,8 +14,10 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, FrameBreak, PageTemplate, Paragraph, SimpleDocTemplate, Table
 
 from matproof.core.errors import InputError
-from matproof.papers.light import LightParser, read_pdf
-from matproof.papers.prose import join_lines, mark_doubtful
+from matproof.papers.exponents import mark_doubtful
+from matproof.papers.light import LightParser
+from matproof.papers.prose import join_lines
+from matproof.papers.reading import read_pdf
 
 STYLES = getSampleStyleSheet()
 BODY = STYLES["BodyText"]

@@ -14,17 +14,23 @@ import click
     help="Directory of parsed papers, by content.  [default: beside the results]",
 )
 @click.option("--no-cache", is_flag=True, help="Parse anew and keep nothing.")
-@click.option("--parser", default="light", show_default=True, help="light or docling (not in this version).")
 @click.option(
-    "--timeout", "timeout_s", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds a PDF."
+    "--parser",
+    default="light",
+    show_default=True,
+    envvar="MATPROOF_PARSER",
+    help="light, or docling: with its models, else light with a warning.  [env: MATPROOF_PARSER]",
+)
+@click.option(
+    "--timeout", "timeout_s", type=click.FloatRange(min=1), help="Seconds a PDF.  [default: light 120, docling 900]"
 )
 def command(
-    claim_dir: Path, out: Path | None, cache: Path | None, no_cache: bool, parser: str, timeout_s: float
+    claim_dir: Path, out: Path | None, cache: Path | None, no_cache: bool, parser: str, timeout_s: float | None
 ) -> None:
     """Turn the paper of CLAIM_DIR into Markdown and cut out links that could lead to released code.
 
     Where the claim brings agent_view/paper.md, it is used as it is; else its PDFs are parsed, once for their content.
-    The links are listed in paper.links.json beside the Markdown.
+    Beside the Markdown, paper.figures/ holds the figures and paper.links.json lists the links.
 
     \b
     Examples:
@@ -37,11 +43,14 @@ def command(
     results = Results(Path("results"))
     target = out if out is not None else results.claim(claim_dir.resolve().name).paper
     kept = None if no_cache else cache or results.paper_cache
-    summary = parse_claim(claim_dir, target, kept, parser, timeout_s=timeout_s)
+    summary = parse_claim(
+        claim_dir, target, kept, parser, timeout_s=timeout_s, warn=lambda line: click.echo(f"warning: {line}", err=True)
+    )
     how = "as it is" if summary.parser is None else f"by {summary.parser}"
     if summary.cached:
         how += f", {summary.cached} of {len(summary.sources)} from the cache"
     click.echo(
         f"{summary.out}: {', '.join(summary.sources)} {how}; "
-        f"{summary.characters} characters, {summary.links} links removed ({summary.links_file.name})"
+        f"{summary.characters} characters, {summary.figures} figures, "
+        f"{summary.links} links removed ({summary.links_file.name})"
     )

@@ -69,9 +69,14 @@ class Row:
         return max(segment.size for segment in self.segments)
 
 
-def rows_in_order(glyphs: Sequence[Glyph]) -> list[Row]:
+def lines_of(glyphs: Sequence[Glyph]) -> list[Segment]:
+    """The page's lines without wide gaps, in no order."""
+    return _joined(_segments(glyphs))
+
+
+def rows_in_order(lines: list[Segment]) -> list[Row]:
     """The page's rows as a person reads them."""
-    return _ordered(_joined(_segments(glyphs)), depth=0)
+    return _ordered(lines, depth=0)
 
 
 def text_of(segment: Segment) -> str:
@@ -218,10 +223,14 @@ def _fills(left: list[Segment], right: list[Segment], low: float, edge: float, h
 
 
 def _running(side: list[Segment], width: float) -> bool:
-    """Whether the segments are lines of text in a column `width` wide: most are long, many equally so."""
+    """Whether the segments are lines of text in a column `width` wide, or in two of them: a page may have three."""
     lengths = [s.x1 - s.x0 for s in side]
-    full = sum(length > 0.8 * max(lengths) for length in lengths)
-    return median(lengths) > 0.5 * width and full >= 0.4 * len(lengths)
+    full = sum(length > 0.8 * max(lengths) for length in lengths) >= 0.4 * len(lengths)
+    if full and median(lengths) > 0.5 * width:
+        return True
+    starts = Counter(round(s.x0 / 3) for s in side).most_common(2)
+    aligned = len(starts) == 2 and sum(count for _, count in starts) >= 0.6 * len(side) and starts[1][1] >= 4
+    return full and aligned and median(lengths) > 0.35 * width
 
 
 def _rows(segments: list[Segment]) -> list[Row]:

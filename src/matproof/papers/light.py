@@ -1,27 +1,27 @@
 """The light parser: pdfium's text with its geometry, in a process of its own that can't hang or eat the machine.
 
 A PDF is a stranger's program. The child process has a limit on wall time, processor time, memory and what it writes;
-it gets no environment but PATH and leaves its Markdown in one file. No table or figure models are used: tables come
-from the places of their cells, figures only as the text in them.
+it gets no environment but PATH and leaves its Markdown in one file and each figure in another. No models are used:
+tables come from the places of their cells, figures from what is drawn together and the captions beside it.
 """
 
 import json
 import os
 import resource
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from matproof.core.errors import InputError
 from matproof.core.files import write_text
 from matproof.core.processes import Finished, run
-from matproof.papers.glyphs import TooManyGlyphsError, read_glyphs
-from matproof.papers.layout import Row, rows_in_order
-from matproof.papers.prose import to_markdown
+from matproof.papers.markers import FIGURE_NAME, FIGURES
+from matproof.papers.reading import MAX_PAGES, UnreadableError, read_pdf
 
-MAX_PAGES = 1000
+TIMEOUT_S = 120.0
 MAX_PDF_BYTES = 200_000_000
 _MAX_MARKDOWN_BYTES = 64_000_000
 _DOOR = (
@@ -38,18 +38,18 @@ class LightParser:
     """Parser `light`. Raises InputError, one clear line, for every PDF that has no text to give."""
 
     name: ClassVar[str] = "light"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     """Raised whenever the same PDF would give another text: it is part of the cache's key."""
 
-    timeout_s: float = 120.0
+    timeout_s: float = TIMEOUT_S
     """Longest wall time for one PDF, in seconds."""
     memory_mb: int = 2048
     """Most address space, in megabytes (10^6 bytes)."""
     max_pages: int = MAX_PAGES
     """A PDF with more is refused."""
 
-    def parse(self, pdf: Path) -> str:
-        """Markdown with a `<!-- page 3 -->` marker before each page."""
+    def parse(self, pdf: Path, figures: Path | None = None) -> str:
+        """Markdown with a `<!-- page 3 -->` marker before each page; pictures of figures go into `figures`."""
         size = pdf.stat().st_size
         if size == 0:
             raise InputError(pdf, "", "the file is empty", "put the paper there")
@@ -59,8 +59,15 @@ class LightParser:
             out = Path(scratch) / "paper.md"
             argv = [sys.executable, "-I", "-c", _DOOR, str(Path(__file__).parents[2]), str(pdf.resolve()), str(out)]
             argv += [str(self.memory_mb), str(int(self.timeout_s) + 1), str(self.max_pages)]
+            drawn = Path(scratch, FIGURES)
+            if figures is not None:
+                drawn.mkdir()
+                argv.append(str(drawn))
             ended = run(argv, cwd=Path(scratch), env=_environment(), timeout_s=self.timeout_s, grace_s=0)
             if ended.ok:
+                for picture in drawn.iterdir() if figures is not None else ():
+                    if FIGURE_NAME.fullmatch(picture.name) and figures is not None:
+                        shutil.copyfile(picture, figures / picture.name, follow_symlinks=False)
                 return out.read_text(encoding="utf-8")
         raise self._explain(pdf, ended)
 
@@ -82,60 +89,8 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 
 
-class _ProblemError(Exception):
-    """The PDF has no text to give."""
-
-    def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.remedy = remedy
-
-
-def read_pdf(pdf: Path, max_pages: int = MAX_PAGES) -> str:
-    """The PDF's Markdown, in this process and without limits."""
-    import pypdfium2
-
-    try:
-        document = pypdfium2.PdfDocument(pdf)
-    except pypdfium2.PdfiumError as error:
-        if "password" in str(error).lower() or "security" in str(error).lower():
-            raise _ProblemError("it is encrypted", "save it without a password, or give paper.md") from error
-        raise _ProblemError("it is not a PDF, or a damaged one", "fetch it again, or give paper.md") from error
-    pages: list[list[Row]] = []
-    extras: list[str] = []
-    try:
-        if not 0 < len(document) <= max_pages:
-            raise _ProblemError(f"it has {len(document)} pages", f"give 1 to {max_pages} pages, or paper.md")
-        for number in range(len(document)):
-            upright, turned = _page(document, number)
-            pages.append(upright)
-            extras.append(turned)
-    finally:
-        document.close()
-    if not any(pages) and not any(extras):
-        raise _ProblemError("no page has text (a scan?)", "run it through OCR first, or give paper.md")
-    return to_markdown(pages, extras)
-
-
-def _page(document: Any, number: int) -> tuple[list[Row], str]:
-    import pypdfium2
-
-    try:
-        page = document[number]
-    except pypdfium2.PdfiumError as error:
-        raise _ProblemError(f"page {number + 1} is damaged", "fetch it again, or give paper.md") from error
-    try:
-        upright, turned = read_glyphs(page)
-    except TooManyGlyphsError as error:
-        raise _ProblemError(f"page {number + 1} has too many characters", "give paper.md") from error
-    finally:
-        page.close()
-    words = "".join(f" {glyph.char}" if glyph.spaced else glyph.char for glyph in turned)
-    return rows_in_order(upright), " ".join(words.split())
-
-
-def main(pdf: str, out: str, memory_mb: str, cpu_s: str, max_pages: str) -> int:
-    """The child: read `pdf`, write Markdown to `out`, tell a problem as one line of JSON."""
+def main(pdf: str, out: str, memory_mb: str, cpu_s: str, max_pages: str, figures: str | None = None) -> int:
+    """The child: write `pdf` as Markdown to `out`, its pictures below `figures`, and a problem as one line of JSON."""
     for limit, most in (
         (resource.RLIMIT_AS, int(memory_mb) * 10**6),
         (resource.RLIMIT_CPU, int(cpu_s)),
@@ -144,8 +99,8 @@ def main(pdf: str, out: str, memory_mb: str, cpu_s: str, max_pages: str) -> int:
     ):
         resource.setrlimit(limit, (most, most))
     try:
-        text = read_pdf(Path(pdf), int(max_pages))
-    except _ProblemError as error:
+        text = read_pdf(Path(pdf), int(max_pages), None if figures is None else Path(figures))
+    except UnreadableError as error:
         sys.stdout.write(json.dumps({"problem": error.problem, "remedy": error.remedy}) + "\n")
         return _PROBLEM
     write_text(Path(out), text)

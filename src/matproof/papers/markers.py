@@ -1,4 +1,4 @@
-"""The lines that divide a parsed paper: where a page begins, and where one of several PDFs does."""
+"""The lines that divide a parsed paper: where a page begins, where one of several PDFs does, where a figure stands."""
 
 import re
 
@@ -20,3 +20,28 @@ def file_marker(name: str) -> str:
 def file_names(text: str) -> list[str]:
     """Names of the PDFs whose text follows one another in `text`; none where it is of one."""
     return _FILE.findall(text)
+
+
+FIGURES = "figures"
+"""Directory that a parser names in `![Figure 3 (page 5)](figures/page-5-figure-3.png)`."""
+FIGURE_NAME = re.compile(r"page-\d{1,5}-(?:figure-S?\d{1,3}|picture)(?:-\d{1,4})?\.png")
+_IN_FIGURE = "In the figure: "
+_LONGEST_TEXT = 1500
+"""Characters of a figure's own text."""
+
+
+def figure_block(name: str | None, number: str | None, page: int, text: str) -> str:
+    """A figure in Markdown: its picture `name`, if there is one, and what is written in it. Perhaps empty."""
+    title = f"Figure {number} (page {page})" if number else f"Picture (page {page})"
+    lines = [f"![{title}]({FIGURES}/{name})"] if name else []
+    if text:
+        plain = text.replace("<!--", "&lt;!--")
+        lines.append(_IN_FIGURE + (plain if len(plain) <= _LONGEST_TEXT else f"{plain[:_LONGEST_TEXT]} …"))
+    return "\n\n".join(lines)
+
+
+def figure_text(markdown: str, name: str) -> str:
+    """What is written in the figure whose picture is `name`; empty where nothing is."""
+    _, _, after = markdown.partition(f"]({FIGURES}/{name})")
+    block = after.lstrip("\n").split("\n", 1)[0]
+    return block.removeprefix(_IN_FIGURE) if block.startswith(_IN_FIGURE) else ""

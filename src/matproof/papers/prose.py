@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from matproof.papers.exponents import mark_doubtful, written_out
 from matproof.papers.layout import Row, text_of
 from matproof.papers.link_patterns import continues, ends_in_link
 from matproof.papers.markers import page_marker
 
 _BULLET = re.compile(r"(?:[•◦▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d{1,3}\]|(?:Table|Figure|Fig\.)\s\w{1,4}[.:])")
 _NUMBERED_HEADING = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?\s+)?[A-Z]")
-_DOUBTFUL = re.compile(r"(?P<times>[×·✕*]\s?|\bx\s)?(?<![\d.^])10(?P<sign>[-−–])(?P<digits>\d{1,2})(?![\d.]|[-−–]\d)")
 _WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:-[A-Za-zÀ-ɏ]+)*")
 
 
@@ -35,26 +35,21 @@ class Paragraph:
         return median(row.size for row in self.rows)
 
 
-def to_markdown(pages: Sequence[Sequence[Row]], extras: Sequence[str]) -> str:
-    """All pages, each after its marker; `extras` is turned text, one string a page, that follows the rest of it."""
-    body = _body_size(pages)
-    words = _vocabulary(pages)
+def to_markdown(pages: Sequence[Sequence[Row | str]], extras: Sequence[str]) -> str:
+    """All pages, each after its marker. Strings among the rows are blocks of their own, such as figures.
+
+    `extras` is turned text, one string a page, that follows the rest of it.
+    """
+    text = [[row for row in rows if isinstance(row, Row)] for rows in pages]
+    body = _body_size(text)
+    words = _vocabulary(text)
     parts: list[str] = []
     for number, (rows, extra) in enumerate(zip(pages, extras, strict=True), start=1):
-        blocks = [block for paragraph in _paragraphs(rows) if (block := _block(paragraph, body, words))]
+        pieces = (each if isinstance(each, str) else _block(each, body, words) for each in _pieces(rows))
+        blocks = [piece for piece in pieces if piece]
         blocks += [extra] if extra else []
         parts += [page_marker(number, empty=not blocks), *blocks]
     return "\n\n".join(parts) + "\n"
-
-
-def mark_doubtful(text: str) -> str:
-    """`text` with `[exponent?]` after each `10-4` that is more likely a power of ten than a range."""
-
-    def mark(found: re.Match[str]) -> str:
-        likely = found["times"] or found["sign"] == "−" or int(found["digits"]) < 10
-        return f"{found.group()} [exponent?]" if likely else found.group()
-
-    return _DOUBTFUL.sub(mark, text)
 
 
 def join_lines(lines: Sequence[str], words: frozenset[str]) -> str:
@@ -99,13 +94,22 @@ def _vocabulary(pages: Sequence[Sequence[Row]]) -> frozenset[str]:
     return frozenset(found)
 
 
+def _pieces(rows: Sequence[Row | str]) -> Iterator[Paragraph | str]:
+    """Paragraphs and blocks in their order."""
+    for is_text, group in itertools.groupby(rows, key=lambda row: isinstance(row, Row)):
+        if is_text:
+            yield from _paragraphs([row for row in group if isinstance(row, Row)])
+        else:
+            yield from (block for block in group if isinstance(block, str))
+
+
 def _paragraphs(rows: Sequence[Row]) -> Iterator[Paragraph]:
     gaps = [a.base - b.base for a, b in itertools.pairwise(rows) if 0 < a.base - b.base < 3 * a.size]
     leading = median(gaps) if gaps else 12.0
     current = Paragraph()
     for index, row in enumerate(rows):
         following = rows[index + 1] if index + 1 < len(rows) else None
-        table = len(row.segments) > 1 or (current.table and _gap_in_table(row, following))
+        table = len(row.segments) > 1 or (current.table and _gap_in_table(row, following, current.rows))
         if current.rows and (table != current.table or _breaks(current, row, leading)):
             yield current
             current = Paragraph()
@@ -115,10 +119,15 @@ def _paragraphs(rows: Sequence[Row]) -> Iterator[Paragraph]:
         yield current
 
 
-def _gap_in_table(row: Row, following: Row | None) -> bool:
-    """Whether a row of one cell is a table's row with empty cells."""
-    narrow = row.segments[0].x1 - row.segments[0].x0 < 0.4 * (row.right - row.left)
-    return narrow and following is not None and len(following.segments) > 1
+def _gap_in_table(row: Row, following: Row | None, above: Sequence[Row]) -> bool:
+    """Whether a row of one cell is a table's row with empty cells, or the end of a wrapped cell."""
+    cell = row.segments[0]
+    if cell.x1 - cell.x0 >= 0.4 * (row.right - row.left):
+        return False
+    if following is not None and len(following.segments) > 1:
+        return True
+    close = 0 < above[-1].base - row.base < 1.4 * row.size
+    return close and any(abs(cell.x0 - other.x0) < 3 for each in above for other in each.segments[1:])
 
 
 def _breaks(paragraph: Paragraph, row: Row, leading: float) -> bool:
@@ -143,9 +152,9 @@ def _breaks(paragraph: Paragraph, row: Row, leading: float) -> bool:
 
 def _block(paragraph: Paragraph, body: float, words: frozenset[str]) -> str:
     if paragraph.table:
-        return mark_doubtful(_table(paragraph.rows))
+        return mark_doubtful(written_out(_table(paragraph.rows)))
     lines = [_safe(text_of(row.segments[0])) for row in paragraph.rows]
-    text = mark_doubtful(join_lines([line for line in lines if line], words))
+    text = mark_doubtful(written_out(join_lines([line for line in lines if line], words)))
     if len(paragraph.rows) <= 3 and len(text) <= 250 and paragraph.size >= 1.15 * body:
         return f"{'#' if paragraph.size >= 1.5 * body else '##'} {text}"
     bold = all(segment.bold for row in paragraph.rows for segment in row.segments)
@@ -178,8 +187,24 @@ def _table(rows: Sequence[Row]) -> str:
         lines.append(line)
     if len(columns) < 2 or len(rows) < 2:
         return "\n".join("  ".join(text for _, _, text in row) for row in cells)
+    lines = _unwrapped(lines, [above.base - below.base for above, below in itertools.pairwise(rows)])
     lines.insert(1, ["---"] * len(columns))
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _unwrapped(lines: list[list[str]], gaps: list[float]) -> list[list[str]]:
+    """Lines of the same row put together: those nearer to one another than rows are, where one has empty cells."""
+    if not gaps or max(gaps) < 1.25 * min(gaps):
+        return lines
+    limit = (min(gaps) + max(gaps)) / 2
+    rows, last = [list(lines[0])], lines[0]
+    for line, gap in zip(lines[1:], gaps, strict=True):
+        if gap < limit and not (all(line) and all(last)):
+            rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], line, strict=True)]
+        else:
+            rows.append(list(line))
+        last = line
+    return rows
 
 
 def _columns(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:

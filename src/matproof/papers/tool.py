@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from matproof.papers.markers import PAGE, file_marker, file_names
 
@@ -18,7 +19,7 @@ DESCRIPTION = (
     "/work/payload/paper.md; other PDFs lie below /work/payload or /work/artifacts. `pages` such as 3, 3-5 or 3- gives "
     "a part of it. Powers of ten are written 10^-4; `10-4 [exponent?]` marks one that may be a range."
 )
-PARAMETERS = {
+PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
         "path": {"type": "string", "description": "PDF below /work/payload or /work/artifacts, or paper.md"},

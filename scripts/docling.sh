@@ -1,0 +1,43 @@
+#!/bin/sh
+# Docling in .venv-docling, apart from everything else as it is large (1.8 GB): for the tests, and for
+# MATPROOF_DOCLING_PYTHON=.venv-docling/bin/python. Does nothing where nothing changed.
+# usage: scripts/docling.sh    (DOCLING_CUDA=yes allows a CUDA build of torch where this machine has no GPU)
+set -eu
+cd "$(dirname "$0")/.."
+constraints=requirements/docling-constraints.txt
+stamp=.venv-docling/installed-$(cat "$constraints" "$0" | sha256sum | cut -c1-16)
+[ -e "$stamp" ] && exit 0
+
+# CPU builds of torch are made for few versions of Python at one place; 3.11 has them the longest.
+python=''
+for candidate in python3.11 python3.12 python3.13 python3; do
+    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        python=$("$candidate" -c 'import os, sys; print(os.path.realpath(sys.executable))')
+        break
+    fi
+done
+if [ -z "$python" ]; then
+    echo "please install Python 3.11 or newer with venv: sudo apt-get install python3 python3-venv" >&2
+    exit 1
+fi
+[ -x .venv-docling/bin/python ] || "$python" -m venv .venv-docling
+pip() { .venv-docling/bin/python -m pip --disable-pip-version-check "$@"; }
+
+# What pip would fetch is known before it fetches it.
+if [ "${DOCLING_CUDA:-}" != yes ] && ! command -v nvidia-smi >/dev/null; then
+    cuda=$(pip install --quiet --dry-run --no-deps --report - -c "$constraints" torch | .venv-docling/bin/python -c '
+import json, sys
+for item in json.load(sys.stdin)["install"]:
+    needs = item["metadata"].get("requires_dist", [])
+    print(sum(need.startswith(("nvidia", "cuda", "triton")) for need in needs))')
+    if [ "${cuda:-0}" != 0 ]; then
+        echo "pip would install torch for CUDA (several GB), and this machine has no GPU: set pip up to take CPU builds" >&2
+        echo "of torch, as its installation guide says, or run: DOCLING_CUDA=yes scripts/docling.sh" >&2
+        exit 1
+    fi
+fi
+echo "installing Docling into .venv-docling (one to two minutes, 1.8 GB)"
+pip install --quiet --no-compile -c "$constraints" torch
+pip install --quiet --no-compile -c "$constraints" docling
+rm -f .venv-docling/installed-*
+touch "$stamp"

@@ -1,0 +1,341 @@
+"""Where a page's figures are, found without a model from what is drawn, and their pictures. Lengths are points.
+
+What is drawn close together is one cluster. A cluster is a figure where a caption (`Figure 3.`) stands at it, or where
+it holds a picture, a curve or a slanted line: cells and rules of tables have none. Labels that stand close to it belong
+to it. Their text is taken out of the page's lines, so that tick labels do not pass for a table, and kept beside the
+figure, so that it can be searched and looked through for links.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matproof.papers.glyphs import Glyph
+from matproof.papers.layout import Segment, lines_of, text_of
+
+CAPTION = re.compile(
+    r"(?:Extended Data |Supplementary )?(?:Figure|Fig\.?|FIG\.?|FIGURE|Scheme)\s?(S?\d{1,3})\b[.:|]?\s"
+)
+MAX_OBJECTS = 20_000
+"""Drawn objects looked at on one page."""
+_MOST_PIXELS = 2000
+"""Longest side of a picture."""
+_SCALE = 150 / 72
+_CELL = 6.0
+"""Things nearer than about two of these are one cluster."""
+_SMALLEST = 36.0
+_REACH = 90.0
+"""Farthest that a caption is from its figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle; y grows upwards."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def with_(self, other: "Box") -> "Box":
+        """The smallest that holds both."""
+        return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+    def gap(self, other: "Box") -> tuple[float, float]:
+        """Horizontal and vertical distance; negative where they overlap."""
+        return max(self.x0, other.x0) - min(self.x1, other.x1), max(self.y0, other.y0) - min(self.y1, other.y1)
+
+    def holds(self, glyph: Glyph) -> bool:
+        """Whether the glyph's middle lies inside."""
+        x, y = (glyph.x0 + glyph.x1) / 2, glyph.base + 0.3 * glyph.size
+        return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
+
+    @property
+    def width(self) -> float:
+        """From left to right."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        """From bottom to top."""
+        return self.y1 - self.y0
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One object that is not text."""
+
+    box: Box
+    pictorial: bool
+    """A picture, or a path with a curve or a slanted line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure of one page."""
+
+    box: Box
+    number: str | None
+    """As the caption counts it; None without a caption."""
+    caption: Segment | None
+    """First line of the caption."""
+    text: str
+    """What is written in it."""
+    glyphs: tuple[Glyph, ...]
+    """Of that text."""
+
+    def name(self, page: int, others: Sequence[str]) -> str:
+        """Name of its file: none of `others`."""
+        stem = f"page-{page}-" + (f"figure-{self.number}" if self.number else "picture")
+        names = [f"{stem}.png", *(f"{stem}-{again}.png" for again in range(2, len(others) + 2))]
+        return next(name for name in names if name not in others)
+
+
+def drawn_on(page: Any) -> list[Drawn]:
+    """What is drawn on a pypdfium2 page beside text, at most `MAX_OBJECTS` things."""
+    import pypdfium2
+    import pypdfium2.raw as pdfium
+
+    kinds = [pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_SHADING, pdfium.FPDF_PAGEOBJ_FORM]
+    sheet = Box(*page.get_cropbox())
+    found: list[Drawn] = []
+    for number, item in enumerate(page.get_objects(filter=kinds, max_depth=1)):
+        if number >= MAX_OBJECTS:
+            break
+        try:
+            box = Box(*item.get_bounds())
+        except pypdfium2.PdfiumError:
+            continue  # an object without extent
+        box = Box(max(box.x0, sheet.x0), max(box.y0, sheet.y0), min(box.x1, sheet.x1), min(box.y1, sheet.y1))
+        whole = box.width > 0.9 * sheet.width and box.height > 0.9 * sheet.height
+        if box.width < 0 or box.height < 0 or whole or not all(map(math.isfinite, (box.x0, box.y0, box.x1, box.y1))):
+            continue
+        found.append(Drawn(box, item.type != pdfium.FPDF_PAGEOBJ_PATH or _is_art(item)))
+    return found
+
+
+def _is_art(path: Any) -> bool:
+    """Whether a path has a curve or a slanted line among its first hundred segments."""
+    import ctypes
+
+    import pypdfium2.raw as pdfium
+
+    x, y = ctypes.c_float(), ctypes.c_float()
+    before: tuple[float, float] | None = None
+    for index in range(min(pdfium.FPDFPath_CountSegments(path), 100)):
+        segment = pdfium.FPDFPath_GetPathSegment(path, index)
+        kind = pdfium.FPDFPathSegment_GetType(segment)
+        pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+        here = (x.value, y.value)
+        if kind == pdfium.FPDF_SEGMENT_BEZIERTO:
+            return True
+        slanted = before is not None and min(abs(here[0] - before[0]), abs(here[1] - before[1])) > 0.5
+        if kind == pdfium.FPDF_SEGMENT_LINETO and slanted:
+            return True
+        before = here
+    return False
+
+
+def figures_of(drawn: Sequence[Drawn], upright: Sequence[Glyph], turned: Sequence[Glyph]) -> list[Figure]:
+    """The page's figures, those with a caption first."""
+    if not drawn:
+        return []
+    clusters = _clusters(drawn)
+    lines = lines_of(upright)
+    captions = [line for line in lines if CAPTION.match(text_of(line) + " ")]
+    figures: list[Figure] = []
+    left = list(clusters)
+    for caption in captions:
+        mine = _at(caption, left, lines, captions)
+        if mine:
+            left = [each for each in left if each not in mine]
+            figures.append(_figure(mine, caption, lines, captions, turned))
+    plain = [each for each in left if each.pictorial and not _holds_prose(each.box, lines)]
+    figures += [_figure([each], None, lines, captions, turned) for each in plain]
+    return figures
+
+
+def _clusters(drawn: Sequence[Drawn]) -> list[Drawn]:
+    """What lies close together as one thing, found on a coarse grid; small things and lone rules are left out."""
+    cells: dict[tuple[int, int], list[int]] = {}
+    for number, each in enumerate(drawn):
+        for column in range(int(each.box.x0 // _CELL), int(each.box.x1 // _CELL) + 1):
+            for row in range(int(each.box.y0 // _CELL), int(each.box.y1 // _CELL) + 1):
+                cells.setdefault((column, row), []).append(number)
+    clusters: list[Drawn] = []
+    waiting = set(cells)
+    while waiting:
+        reached = [waiting.pop()]
+        members: set[int] = set()
+        while reached:
+            column, row = reached.pop()
+            members.update(cells[column, row])
+            near = {(column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)} & waiting
+            waiting -= near
+            reached += near
+        boxes = [drawn[number].box for number in members]
+        box = boxes[0]
+        for other in boxes[1:]:
+            box = box.with_(other)
+        if min(box.width, box.height) >= _SMALLEST:
+            clusters.append(Drawn(box, any(drawn[number].pictorial for number in members)))
+    return clusters
+
+
+def _at(
+    caption: Segment, clusters: Sequence[Drawn], lines: Sequence[Segment], captions: Sequence[Segment]
+) -> list[Drawn]:
+    """The clusters that a caption speaks of: the nearest above it, or else below, and what stands beside or upon it."""
+    place = box_of(caption)
+
+    def apart(each: Drawn, *, above: bool) -> float:
+        return each.box.y0 - place.y1 if above else place.y0 - each.box.y1
+
+    for above in (True, False):
+        near = [
+            each
+            for each in clusters
+            if -0.5 * caption.size < apart(each, above=above) < _REACH and _shares(each.box, place)
+        ]
+        near = [each for each in near if not _prose_between(each.box, place, lines, captions, caption)]
+        if not near:
+            continue
+        mine = [min(near, key=lambda each: (apart(each, above=above), not each.pictorial))]
+        for each in sorted(clusters, key=lambda other: apart(other, above=above)):
+            whole = mine[0].box
+            for one in mine[1:]:
+                whole = whole.with_(one.box)
+            across, up = each.box.gap(whole)
+            if each not in mine and across < 60 and up < 40 and apart(each, above=above) > -0.5 * caption.size:
+                between = _prose_between(each.box, place, lines, captions, caption)
+                mine += [] if between else [each]
+        return mine
+    return []
+
+
+def _shares(box: Box, caption: Box) -> bool:
+    """Whether a cluster stands over the caption rather than beside it."""
+    return min(box.x1, caption.x1) - max(box.x0, caption.x0) > 0.3 * min(box.width, caption.width)
+
+
+def _prose_between(box: Box, caption: Box, lines: Sequence[Segment], captions: Sequence[Segment], own: Segment) -> bool:
+    """Whether running text or another caption stands between a cluster and a caption."""
+    low, high = (caption.y1, box.y0) if box.y0 >= caption.y1 - 5 else (box.y1, caption.y0)
+    return any(
+        low < line.base < high
+        and line is not own
+        and min(line.x1, box.x1) - max(line.x0, box.x0) > 0
+        and (line in captions or len(line.glyphs) > 45)
+        for line in lines
+    )
+
+
+def _figure(
+    clusters: Sequence[Drawn],
+    caption: Segment | None,
+    lines: Sequence[Segment],
+    captions: Sequence[Segment],
+    turned: Sequence[Glyph],
+) -> Figure:
+    box = clusters[0].box
+    for each in clusters[1:]:
+        box = box.with_(each.box)
+    labels = [line for line in lines if line not in captions and not _ends_prose(line, lines)]
+    box = _with_labels(box, labels, turned, caption)
+    inside = [line for line in sorted(labels, key=lambda line: (-line.base, line.x0)) if box.holds(_middle(line))]
+    sideways = [glyph for glyph in turned if box.holds(glyph)]
+    words = [text_of(line) for line in inside]
+    words += ["".join(f" {glyph.char}" if glyph.spaced else glyph.char for glyph in sideways)] if sideways else []
+    number = CAPTION.match(text_of(caption) + " ") if caption is not None else None
+    return Figure(
+        box=box,
+        number=number[1] if number else None,
+        caption=caption,
+        text=" ".join(" · ".join(words).split()),
+        glyphs=(*(glyph for line in inside for glyph in line.glyphs), *sideways),
+    )
+
+
+def _with_labels(box: Box, lines: Sequence[Segment], turned: Iterable[Glyph], caption: Segment | None) -> Box:
+    """The box with the short lines around it, up to the caption."""
+    floor = box_of(caption).y1 if caption is not None and caption.base < box.y0 else -math.inf
+    short = [box_of(line) for line in lines if line.x1 - line.x0 < 0.45 * box.width or len(line.glyphs) < 12]
+    marks = [Box(glyph.x0, glyph.base - 0.2 * glyph.size, glyph.x1, glyph.base + 0.8 * glyph.size) for glyph in turned]
+    around = [each for each in (*short, *marks) if each.y0 >= floor - 1]
+    start = box
+    for _ in range(4):
+        grown = box
+        for each in around:
+            across, up = each.gap(grown)
+            beside = up < 0 and across < 14
+            upon = across < -0.5 * each.width and up < 0.8 * each.height
+            if (beside or upon) and max(start.gap(each.with_(start))) < 0 and _is_near(each, start):
+                grown = grown.with_(each)
+        if grown == box:
+            break
+        box = grown
+    return Box(box.x0 - 2, max(box.y0 - 2, floor), box.x1 + 2, box.y1 + 2)
+
+
+def _is_near(label: Box, start: Box) -> bool:
+    across, up = label.gap(start)
+    return across < 70 and up < 45
+
+
+def _holds_prose(box: Box, lines: Sequence[Segment]) -> bool:
+    """Whether a cluster is a frame around text."""
+    return sum(len(line.glyphs) > 40 and box.holds(_middle(line)) for line in lines) >= 3
+
+
+def _ends_prose(line: Segment, lines: Sequence[Segment]) -> bool:
+    """Whether a line is the last of a paragraph: a long one that begins at the same edge stands right above it."""
+    return any(
+        len(other.glyphs) > 40 and abs(other.x0 - line.x0) < 2 and 0 < other.base - line.base < 1.7 * line.size
+        for other in lines
+    )
+
+
+def _middle(line: Segment) -> Glyph:
+    """A glyph in the middle of the line."""
+    return line.glyphs[len(line.glyphs) // 2]
+
+
+def box_of(line: Segment) -> Box:
+    """Where a line stands."""
+    return Box(line.x0, line.base - 0.25 * line.size, line.x1, line.base + 0.8 * line.size)
+
+
+def picture(page: Any, box: Box) -> bytes:
+    """PNG of a part of a pypdfium2 page at 150 dots per inch, or fewer where it is large."""
+    left, bottom, right, top = page.get_cropbox()
+    scale = min(_SCALE, _MOST_PIXELS / max(box.width, box.height, 1))
+    crop = (max(box.x0 - left, 0), max(box.y0 - bottom, 0), max(right - box.x1, 0), max(top - box.y1, 0))
+    bitmap = page.render(scale=scale, crop=crop, rev_byteorder=True, draw_annots=False, no_smoothtext=False)
+    try:
+        return png(bytes(bitmap.buffer), bitmap.width, bitmap.height, bitmap.stride, bitmap.n_channels)
+    finally:
+        bitmap.close()
+
+
+def png(pixels: bytes, width: int, height: int, stride: int, channels: int) -> bytes:
+    """Rows of `stride` bytes, `channels` of them a pixel (grey 1, RGB 3, RGBx 4: the fourth is dropped), as PNG."""
+    import struct
+    import zlib
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = bytearray()
+    for start in range(0, height * stride, stride):
+        row = pixels[start : start + width * channels]
+        if channels == 4:
+            kept = bytearray(3 * width)
+            for channel in range(3):
+                kept[channel::3] = row[channel::4]
+            row = bytes(kept)
+        rows += b"\0" + row
+    head = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
+    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(rows), 6)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body

@@ -1,0 +1,98 @@
+"""A PDF's pages into Markdown and pictures, in this process and without limits: `light` calls it in a child."""
+
+from pathlib import Path
+from typing import Any
+
+from matproof.core.files import write_bytes
+from matproof.papers.figures import Figure, drawn_on, figures_of, picture
+from matproof.papers.glyphs import TooManyGlyphsError, read_glyphs
+from matproof.papers.layout import Row, lines_of, rows_in_order
+from matproof.papers.markers import figure_block
+from matproof.papers.prose import to_markdown
+
+MAX_PAGES = 1000
+MAX_FIGURES = 200
+"""Most pictures of one PDF."""
+
+
+class UnreadableError(Exception):
+    """The PDF has no text to give."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.remedy = remedy
+
+
+def read_pdf(pdf: Path, max_pages: int = MAX_PAGES, figures: Path | None = None) -> str:
+    """The PDF's Markdown; pictures of its figures go into the directory `figures`. Raises UnreadableError."""
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(pdf)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower() or "security" in str(error).lower():
+            raise UnreadableError("it is encrypted", "save it without a password, or give paper.md") from error
+        raise UnreadableError("it is not a PDF, or a damaged one", "fetch it again, or give paper.md") from error
+    pages: list[list[Row | str]] = []
+    extras: list[str] = []
+    names: list[str] = []
+    try:
+        if not 0 < len(document) <= max_pages:
+            raise UnreadableError(f"it has {len(document)} pages", f"give 1 to {max_pages} pages, or paper.md")
+        for number in range(len(document)):
+            rows, turned = _page(document, number, figures, names)
+            pages.append(rows)
+            extras.append(turned)
+    finally:
+        document.close()
+    if not any(isinstance(row, Row) for rows in pages for row in rows) and not any(extras):
+        raise UnreadableError("no page has text (a scan?)", "run it through OCR first, or give paper.md")
+    return to_markdown(pages, extras)
+
+
+def _page(document: Any, number: int, figures: Path | None, names: list[str]) -> tuple[list[Row | str], str]:
+    """A page's rows with its figures between them, and its turned text that stands in none."""
+    import pypdfium2
+
+    try:
+        page = document[number]
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableError(f"page {number + 1} is damaged", "fetch it again, or give paper.md") from error
+    try:
+        upright, turned = read_glyphs(page)
+        found = figures_of(drawn_on(page), upright, turned)
+        blocks = [_block(page, number + 1, figure, figures, names) for figure in found]
+    except TooManyGlyphsError as error:
+        raise UnreadableError(f"page {number + 1} has too many characters", "give paper.md") from error
+    finally:
+        page.close()
+    taken = {id(glyph) for figure in found for glyph in figure.glyphs}
+    rows = rows_in_order(lines_of([glyph for glyph in upright if id(glyph) not in taken]))
+    loose = (f" {glyph.char}" if glyph.spaced else glyph.char for glyph in turned if id(glyph) not in taken)
+    return _with_figures(rows, found, blocks), " ".join("".join(loose).split())
+
+
+def _block(page: Any, number: int, figure: Figure, folder: Path | None, names: list[str]) -> str:
+    """What stands for the figure in the text; its picture is written where there is a folder for it."""
+    name = None
+    if folder is not None and len(names) < MAX_FIGURES:
+        name = figure.name(number, names)
+        names.append(name)
+        write_bytes(folder / name, picture(page, figure.box))
+    return figure_block(name, figure.number, number, figure.text)
+
+
+def _with_figures(rows: list[Row], figures: list[Figure], blocks: list[str]) -> list[Row | str]:
+    """Each figure before its caption; those without one at the end."""
+    placed: list[Row | str] = list(rows)
+    for figure, block in zip(figures, blocks, strict=True):
+        first = None if figure.caption is None else figure.caption.glyphs[0]
+        at = (
+            index
+            for index, row in enumerate(placed)
+            if isinstance(row, Row) and any(segment.glyphs[0] is first for segment in row.segments)
+        )
+        if block:
+            placed.insert(next(at, len(placed)), block)
+    return placed
