@@ -18,6 +18,7 @@ _ENTERING = re.compile(r"^cd \S+ && ")
 _SPACE = re.compile(r"(?:\\[nrt]|\s)+")
 _COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell"})
 """Tools of Codex that run one command."""
+_APPLY = "apply_patch"
 _RAN = ("Wall time", "Exit code", "exit code", "exited with code")
 """One of these stands in the result of a command that Codex did run."""
 
@@ -82,6 +83,7 @@ class Codex:
         commands = [text for call in made.values() for text in _strings(call.given)]
         whole = {_bare(text) for text in commands}
         strange, done = [], set()
+        patched: set[str] = set()
         for call in reported:
             if call.tool == COMMAND:
                 script = _script(call.given)
@@ -93,12 +95,15 @@ class Codex:
                 and _changed(call.given)
                 and all(any(name in text for text in commands) for name in _changed(call.given))
             ):
+                patched.update(_changed(call.given))
                 continue
             strange.append(call)
         for call_id, call in list(made.items()):
             asked = {_bare(text) for text in _strings(call.given)}
             silent = call.tool not in _COMMANDS and not call.tool.startswith("mcp__")
-            if silent or (call.tool in _COMMANDS and (asked & done or call_id not in self._ran)):
+            # A command `apply_patch` is reported as the change of files that it made.
+            patch = _APPLY in call.given and any(name in call.given for name in patched)
+            if silent or patch or (call.tool in _COMMANDS and (asked & done or call_id not in self._ran)):
                 del made[call_id]
         return strange
 
