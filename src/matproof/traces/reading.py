@@ -13,12 +13,12 @@ from typing import BinaryIO
 
 from matproof.core.errors import InputError
 from matproof.models.base import Json
-from matproof.models.conversation import number
 from matproof.traces import atif, claude_array, claude_stream, codex_exec, inspect_log
-from matproof.traces.events import Event, TokenCounts, as_text, kind_of, money
+from matproof.traces.events import Event
 from matproof.traces.from_exchanges import ExchangeEvents
 from matproof.traces.json_pieces import pieces
-from matproof.traces.lines import events_of_lines, parsed
+from matproof.traces.lines import parsed
+from matproof.traces.own import TraceEvents
 
 Reader = Callable[[Path, Counter[str]], Iterator[Event]]
 _LOOKED_AT = 64
@@ -27,8 +27,7 @@ _LOOKED_AT = 64
 
 def _own(path: Path, unknown: Counter[str]) -> Iterator[Event]:
     """`trace.jsonl`."""
-    with path.open("rb") as stream:
-        yield from events_of_lines(stream, unknown, lambda line: iter([own_event(line, unknown)]))
+    return TraceEvents(path, unknown).new()
 
 
 def _exchanges(path: Path, unknown: Counter[str]) -> Iterator[Event]:
@@ -143,32 +142,3 @@ def _of_document(path: Path) -> str | None:
     except (ValueError, RecursionError):
         return None
     return "atif" if {"agent", "steps"} <= keys else None
-
-
-def own_event(line: Json, unknown: Counter[str]) -> Event:
-    """A line of `trace.jsonl`, of this version or another; a kind that is not known here is `other`."""
-    tokens, data, kind = line.get("tokens"), line.get("data"), kind_of(line.get("kind"))
-    if kind is None:
-        name = as_text(line.get("kind"))[:60]
-        unknown[f"kind {name}"] += 1
-        kind, data = "other", {"kind": name, **(data if isinstance(data, dict) else {})}
-    counts = ("input", "cached", "cache_write", "output")
-
-    def text(key: str) -> str | None:
-        value = line.get(key)
-        return None if value is None else as_text(value)
-
-    return Event(
-        kind=kind,
-        text=text("text") or "",
-        time=text("time"),
-        phase=text("phase") or "",
-        tool=text("tool"),
-        call_id=text("call_id"),
-        agent=text("agent"),
-        model=text("model"),
-        tokens=TokenCounts(**{key: number(tokens.get(key)) for key in counts}) if isinstance(tokens, dict) else None,
-        cost_usd=money(line.get("cost_usd")),
-        data=data if isinstance(data, dict) else None,
-        cut=atif.cut_of(line.get("cut")),
-    )
