@@ -45,6 +45,8 @@ _KINDS: tuple[tuple[str, str], ...] = (
         "path",
         rf"{_ROOT}/(?:home/[\w.-]{{1,64}}|Users/[\w.-]{{1,64}}|run/user/\d{{1,10}}|root)(?:/{_INNER}|(?![\w-]|\.\w))(?<![.])",
     ),
+    # What the clients put around a tool's own words.
+    ("id", r"(?:(?<=agentId: )|(?<=session ID )|(?<=Chunk ID: )|(?<= with ID: )|(?<=task_id: ))\w{1,64}" + _AFTER),
     ("mktemp", rf"{_BEFORE}tmp(?:\.[A-Za-z0-9]{{6,12}}|[a-z0-9_]{{8}}){_AFTER}"),
     (
         "date",
@@ -63,8 +65,6 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("address", rf"{_BEFORE}0x[0-9a-fA-F]{{6,16}}{_AFTER}"),
     ("hex", rf"(?<![\w.⟩])[0-9a-f]{{16,128}}{_AFTER}"),
     ("port", rf"(?:(?<=127\.0\.0\.1:)|(?<=localhost:))\d{{4,5}}{_AFTER}"),
-    # What the clients put around a tool's own words.
-    ("id", r"(?:(?<=agentId: )|(?<=session ID )|(?<=Chunk ID: )|(?<= with ID: )|(?<=task_id: ))\w{1,64}" + _AFTER),
     (
         "duration",
         r"(?:(?<=Wall time: )|(?<=duration_ms: )|(?<=duration_ms\":)|(?<=duration_ms\": )|(?<=Original token count: ))"

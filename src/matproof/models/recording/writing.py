@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from matproof.core.errors import InputError
 from matproof.core.files import parse_yaml, to_json, validate, write_text
 from matproof.models.base import Json
 from matproof.models.scripts import Script
@@ -13,8 +14,8 @@ from matproof.models.scripts import Script
 _HEAD = """\
 # Recorded with `matproof record`; docs/record-replay.md tells how to read and replay it.
 """
-_BLOCK = re.compile(r"[^\s\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff][^\x00-\x08\x0b-\x1f\x7f-\xa0\u2028\u2029\ufeff]*")
-"""Texts that YAML can hold line by line without losing anything."""
+_ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\xa0\u2028\u2029\ufeff]")
+"""Characters that YAML drops, or takes for the end of a line, unless they are escaped."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -25,8 +26,12 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    block = "\n" in text and _BLOCK.fullmatch(text) is not None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if block else None)
+    style = None
+    if _ODD.search(text):
+        style = '"'
+    elif "\n" in text and not text[0].isspace():
+        style = "|"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _Dumper.add_representer(str, _text)
@@ -40,5 +45,5 @@ def write_script(path: Path, script: Json) -> None:
         return
     text = str(yaml.dump(script, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110))
     if parse_yaml(text, file=path) != script:
-        text = to_json(script) + "\n"  # JSON is YAML: odd characters stay what they are
+        raise InputError(path, "", "YAML can't hold all of what was said", "give the script a name that ends in .json")
     write_text(path, _HEAD + text)
