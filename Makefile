@@ -1,4 +1,4 @@
-.PHONY: help setup agents demo demo-slurm test lint lock schemas containers format clean
+.PHONY: help setup agents docling demo demo-slurm test lint lock schemas containers format clean
 
 AT_ONCE ?= 2
 # Test files that run side by side: much of the time is waiting for clients, sandboxes and Slurm.
@@ -11,6 +11,9 @@ setup: ## install what the demo needs
 
 agents: ## install the codex client, which needs npm (docs/agents.md)
 	@scripts/agents.sh
+
+docling: ## install Docling for parsing papers, in .venv-docling (docs/papers.md)
+	@scripts/docling.sh
 
 demo: setup ## sample claims through all seven stations, offline
 	@scripts/demo.sh

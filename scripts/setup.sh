@@ -56,6 +56,11 @@ if [ -n "$missing$optional" ]; then
     fi
 fi
 
+# Docling has a place of its own; without it its tests are skipped by name.
+if [ "$kind" = test ]; then
+    scripts/docling.sh || echo "tests of Docling will be skipped"
+fi
+
 # Python packages: exact versions with hashes.
 stamp=.venv/installed-${kind%-slurm}-$(cat "$lock" pyproject.toml | sha256sum | cut -c1-16)
 [ -e "$stamp" ] && exit 0

@@ -2,9 +2,10 @@
 
 Each audience has a manifest (`agent.json`, `judge.json`) and, beside it, a directory of symbolic links of that name.
 Two manifests and not one, so that an edit of hidden files never makes a finished run look out of date. The agent gets
-the claim, the parsed paper and everything else under agent_view/ except the paper's originals: a PDF can't be cleaned
-of links to released code, and `paper.md` as written may hold some. Judges get the claim, the parsed paper and all of
-reference/. meta/ goes to neither, but for the expert's steps where the published layout keeps them in meta/claim.md.
+the claim, the parsed paper with its figures and everything else under agent_view/ except the paper's originals: a PDF
+can't be cleaned of links to released code, and `paper.md` as written may hold some. Judges get the claim, the parsed
+paper with its figures and all of reference/. meta/ goes to neither, but for the expert's steps where the published
+layout keeps them in meta/claim.md.
 
 A link that leaves the task is an error, and so is one from agent_view/ to hidden files. Copies are made from the links
 and checked against the manifest, so a run never starts from something else than what was packaged.
@@ -188,7 +189,7 @@ def _copy(source: Path, target: Path, file: PayloadFile) -> None:
 def _agent_items(task: Path, paper: Path) -> Iterator[_Item]:
     view = task / "agent_view"
     home = view.resolve()
-    yield _Item(path="paper.md", source="parsed paper", real=paper)
+    yield from _paper_items(paper)
     if not (view / "claim.txt").is_file():
         raise InputError(view / "claim.txt", "(whole file)", "missing claim text", "write the claim there")
     for entry, real in _plain_files(task, view):
@@ -199,7 +200,7 @@ def _agent_items(task: Path, paper: Path) -> Iterator[_Item]:
 
 
 def _judge_items(task: Path, paper: Path) -> Iterator[_Item]:
-    yield _Item(path="paper.md", source="parsed paper", real=paper)
+    yield from _paper_items(paper)
     for entry, real in _plain_files(task, task / "agent_view"):
         if entry.path == task / "agent_view/claim.txt":
             yield _Item(path="claim.txt", source="agent_view/claim.txt", real=real)
@@ -209,6 +210,15 @@ def _judge_items(task: Path, paper: Path) -> Iterator[_Item]:
     steps = procedure_file(task)
     if steps is not None and steps == task / "meta/claim.md":
         yield _Item(path="procedure.md", source="meta/claim.md", real=steps.resolve())
+
+
+def _paper_items(paper: Path) -> Iterator[_Item]:
+    """The parsed paper, and the pictures that `parse` put beside it."""
+    yield _Item(path="paper.md", source="parsed paper", real=paper)
+    figures = paper.with_suffix(".figures")
+    for picture in sorted(figures.glob("*.png")):
+        if picture.is_file() and not picture.is_symlink():
+            yield _Item(path=f"{figures.name}/{picture.name}", source="parsed paper", real=picture)
 
 
 def _plain_files(task: Path, folder: Path) -> Iterator[tuple[Entry, Path]]:

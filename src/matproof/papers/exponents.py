@@ -5,18 +5,17 @@ number. The light parser sees the places; text from elsewhere (Docling) is held 
 """
 
 import re
-from collections import Counter
 
 MARK = "[exponent?]"
 _TIMES = r"(?P<times>[×·✕*∙⋅]\s?|\bx\s)?"
 _DOUBTFUL = re.compile(
     _TIMES
-    + r"(?<![\d.^])10(?:(?P<sign>[-−–])(?P<digits>\d{1,2})|(?P<gap>\s)(?P<far>[-−–])(?P<low>\d{1,2}))(?![\d.]|[-−–]\d)"
+    + r"(?<![\d.^])10(?:(?P<sign>[-−–])(?P<digits>\d{1,2})|(?P<gap>\s)(?P<far>[-−–])(?P<low>\d{1,2}))(?!\d|\.\d|[-−–]\d)"
 )
-_BARE = re.compile(r"[×·✕∙⋅]\s?10(?!00?\b)\d{1,2}(?![\d.,^]|\s?[×·✕∙⋅x])")
+_BARE = re.compile(r"[×·✕∙⋅]\s?10(?!00?\b)\d{1,2}(?!\d|[.,]\d|\^|\s?[×·✕∙⋅x])")
 _SUPERSCRIPTS = re.compile(r"(?<=[\w)\]])[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _PLAIN = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹−–", "+-0123456789--")
-_RAISED = re.compile(r"(\d+|[A-Za-zÅµμΩ°)]+)\^([+-]?\d{1,3})(?![\d.])")
+_RAISED = re.compile(r"(\d+|[A-Za-zÅµμΩ°)]+)\^([+-]?\d{1,3})(?!\d|\.\d)")
 
 
 def mark_doubtful(text: str) -> str:
@@ -43,11 +42,11 @@ def recovered(text: str, seen: str) -> str:
     `10 -4` becomes `10^-4` only where `seen` has that power and nowhere the same characters on one line.
     """
     text = written_out(text)
-    raised = Counter((found[1], found[2]) for found in _RAISED.finditer(seen))
-    for base, power in sorted(raised, key=lambda pair: -len("".join(pair))):
+    raised = {(found[1], found[2]) for found in _RAISED.finditer(seen)}
+    for base, power in sorted(raised, key=lambda pair: (-len("".join(pair)), pair)):
         digits = power.lstrip("+-")
         sign = r"\s?[-−–]\s?" if power.startswith("-") else r"\s?\+\s?" if power.startswith("+") else r"\s"
-        flat = re.compile(rf"(?<![\w.^]){re.escape(base)}{sign}{digits}(?![\d.]|\s?[-−–]\d)")
+        flat = re.compile(rf"(?<![\w.^]){re.escape(base)}{sign}{digits}(?!\d|\.\d|\s?[-−–]\d)")
         if not flat.search(seen):
             text = flat.sub(f"{base}^{power}", text)
     return mark_doubtful(text)
