@@ -60,8 +60,8 @@ class Client(Protocol):
         ...
 
     def software(self) -> tuple[Path, ...]:
-        """Directories of the host that it needs, seen inside read-only at their own paths; `program` is in one of
-        them, below /usr, or in the Python in use."""
+        """Directories of the host that it needs, the program's own too, unless that is below /usr. They are seen inside
+        read-only, at their own paths."""
         ...
 
     def version(self) -> str:

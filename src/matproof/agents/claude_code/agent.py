@@ -31,8 +31,8 @@ class ClaudeCode:
         return program
 
     def software(self) -> tuple[Path, ...]:
-        """Nothing beside the program, which is in the Python in use."""
-        return ()
+        """Where the program is: not always in the Python in use."""
+        return (self.program().parent,)
 
     def version(self) -> str:
         """As its package says."""
