@@ -27,7 +27,8 @@ _STARTS = frozenset({"system init", "thread.started"})
 class _Seen:
     """What the gateway saw."""
 
-    calls: dict[str, Call] = field(default_factory=dict)
+    calls: dict[str, list[Call]] = field(default_factory=dict)
+    """Id → its calls: one, unless a script answers two threads with the same words."""
     texts: dict[int, tuple[str, int, bool]] = field(default_factory=dict)
     """Hash of a text → its beginning, its exchange, and whether the client must tell of it."""
     joined: dict[int, str] = field(default_factory=dict)
@@ -36,7 +37,8 @@ class _Seen:
     """Lane → its last exchange."""
     claimed: list[str] = field(default_factory=list)
     tokens: list[TokenCounts | None] = field(default_factory=list)
-    failed: bool = False
+    broken: bool = False
+    """Whether an answer broke off: the sides count what it used differently."""
     codex: Codex = field(default_factory=Codex)
 
 
@@ -46,9 +48,8 @@ class _Told:
 
     calls: list[Call] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)
-    sessions: list[TokenCounts | None] = field(default_factory=list)
-    threads: dict[Any, TokenCounts | None] = field(default_factory=dict)
-    """Thread → its tokens so far, told again after each turn."""
+    totals: dict[Any, TokenCounts | None] = field(default_factory=dict)
+    """Session → its tokens so far, told again after each turn."""
     begun: int = 0
     ended: int = 0
 
@@ -82,13 +83,13 @@ def _seen(events: Iterable[Event]) -> _Seen:
             seen.joined[exchange] = seen.joined.get(exchange, "") + event.text
         elif event.kind == "tool_call" and event.call_id is not None:
             must = "/" not in lane and origin is None
-            seen.calls[event.call_id] = call_of(event, exchange=exchange, must=must)
+            seen.calls.setdefault(event.call_id, []).append(call_of(event, exchange=exchange, must=must))
         elif event.kind == "tool_result":
             seen.codex.met(event)
         elif event.kind == "usage":
             seen.tokens.append(event.tokens)
-        elif event.kind in ("error", "limit"):
-            seen.failed = True
+        elif event.kind == "error" and int(data.get("status", 0)) < 300:
+            seen.broken = True
     return seen
 
 
@@ -102,10 +103,7 @@ def _told(events: Iterable[Event]) -> _Told:
         elif event.kind == "tool_call":
             told.calls.append(call_of(event))
         elif event.kind == "usage" and data.get("scope") == "session":
-            told.sessions.append(event.tokens)
-            told.ended += 1
-        elif event.kind == "usage" and data.get("scope") == "thread":
-            told.threads[data.get("thread")] = event.tokens
+            told.totals[data.get("session_id")] = event.tokens
             told.ended += 1
         elif event.kind == "other" and event.text in _STARTS:
             told.begun += 1
@@ -113,10 +111,10 @@ def _told(events: Iterable[Event]) -> _Told:
 
 
 def _calls(told: _Told, seen: _Seen) -> Iterator[str]:
-    left = dict(seen.calls)
+    waiting = {call_id: list(calls) for call_id, calls in seen.calls.items()}
     strange: list[Call] = []
     for call in told.calls:
-        made = left.pop(call.call_id or "", None)
+        made = _taken(waiting.get(call.call_id or "", []), call)
         if made is None:
             strange.append(call)
         elif made.tool != call.tool:
@@ -126,17 +124,26 @@ def _calls(told: _Told, seen: _Seen) -> Iterator[str]:
                 f"the client reports other arguments of a call of {call.tool}: {_quoted(call.given)}; "
                 f"the model gave {_quoted(made.given)}"
             )
-    strange = seen.codex.without_known(strange, left)
-    same = Counter((call.tool, call.given) for call in left.values())
+    left = [call for calls in waiting.values() for call in calls]
+    strange, left = seen.codex.without_known(strange, left)
+    same = Counter((call.tool, call.given) for call in left)
     for call in strange:
         if same[call.tool, call.given] > 0:
             same[call.tool, call.given] -= 1
         else:
             yield f"the client reports a call of {call.tool} that no answer held: {_quoted(call.given)}"
-    for made in left.values():
+    for made in left:
         if same[made.tool, made.given] > 0 and made.must and made.exchange < _last(seen):
             same[made.tool, made.given] -= 1
             yield f"the client does not report a call of {made.tool} that the model made: {_quoted(made.given)}"
+
+
+def _taken(calls: list[Call], like: Call) -> Call | None:
+    """The one of `calls` that is most `like`, taken out."""
+    if not calls:
+        return None
+    same = (place for place, call in enumerate(calls) if (call.tool, call.given) == (like.tool, like.given))
+    return calls.pop(next(same, 0))
 
 
 def _texts(told: _Told, seen: _Seen) -> Iterator[str]:
@@ -156,13 +163,11 @@ def _last(seen: _Seen) -> int:
 
 
 def _tokens(told: _Told, seen: _Seen) -> Iterator[str]:
-    """Only for sessions that all told their totals; after a failure the sides count differently."""
-    if told.begun > told.ended or not told.ended:
+    """Only for sessions that all told their totals."""
+    if told.begun > told.ended or not told.ended or seen.broken:
         return
-    ours, theirs = _sum(seen.tokens), _sum([*told.sessions, *told.threads.values()])
+    ours, theirs = _sum(seen.tokens), _sum(list(told.totals.values()))
     if None in (*ours, *theirs) or ours == theirs:
-        return
-    if seen.failed and all((own or 0) >= (other or 0) for own, other in zip(ours, theirs, strict=True)):
         return
     yield (
         f"the client reports {theirs[0]:,} tokens read and {theirs[1]:,} written, "

@@ -70,42 +70,40 @@ class Codex:
         if result.call_id is not None and any(word in result.text[:2000] for word in _RAN):
             self._ran.add(result.call_id)
 
-    def without_known(self, reported: list[Call], made: dict[str, Call]) -> list[Call]:
-        """The calls of `reported` that stand in no call of `made`.
+    def without_known(self, reported: list[Call], made: list[Call]) -> tuple[list[Call], list[Call]]:
+        """The calls of `reported` that stand in no call of `made`, and those of `made` that were not reported.
 
-        Takes from `made` what was reported, and what Codex does not report: other tools than commands, and commands
-        that never ran.
+        What Codex never reports is not among the latter: other tools than commands, and commands that never ran.
         """
-        if not any(call.tool in (COMMAND, PATCH) for call in reported) and not any(
-            call.tool in _COMMANDS for call in made.values()
-        ):
-            return reported
-        commands = [text for call in made.values() for text in _strings(call.given)]
-        whole = {_bare(text) for text in commands}
-        strange, done = [], set()
+        named = {call.tool for call in reported} & {COMMAND, PATCH} or {call.tool for call in made} & _COMMANDS
+        if not named:
+            return reported, made
+        asked = {_bare(text) for call in made if call.tool in _COMMANDS for text in _strings(call.given)}
+        # A program of a model that writes programs to call tools; also the text of a patch.
+        programs = [text for call in made if call.tool not in _COMMANDS for text in _strings(call.given)]
+        everything = [text for call in made for text in _strings(call.given)]
+        strange: list[Call] = []
+        done: set[str] = set()
         patched: set[str] = set()
         for call in reported:
-            if call.tool == COMMAND:
-                script = _script(call.given)
-                if script in whole or any(script in _bare(text) for text in commands):
-                    done.add(script)
-                    continue
-            elif (
-                call.tool == PATCH
-                and _changed(call.given)
-                and all(any(name in text for text in commands) for name in _changed(call.given))
-            ):
-                patched.update(_changed(call.given))
-                continue
-            strange.append(call)
-        for call_id, call in list(made.items()):
-            asked = {_bare(text) for text in _strings(call.given)}
-            silent = call.tool not in _COMMANDS and not call.tool.startswith("mcp__")
-            # A command `apply_patch` is reported as the change of files that it made.
-            patch = _APPLY in call.given and any(name in call.given for name in patched)
-            if silent or patch or (call.tool in _COMMANDS and (asked & done or call_id not in self._ran)):
-                del made[call_id]
-        return strange
+            script = _script(call.given) if call.tool == COMMAND else ""
+            names = _changed(call.given) if call.tool == PATCH else []
+            if script in asked or (script and any(script in _bare(text) for text in programs)):
+                done.add(script)
+            elif names and all(any(name in text for text in everything) for name in names):
+                patched.update(names)
+            else:
+                strange.append(call)
+        return strange, [call for call in made if self._untold(call, done, patched)]
+
+    def _untold(self, call: Call, done: set[str], patched: set[str]) -> bool:
+        """Whether Codex should have reported `call` and did not."""
+        if call.tool not in _COMMANDS:
+            return call.tool.startswith("mcp__")
+        # A command `apply_patch` is reported as the change of files that it made.
+        if call.call_id not in self._ran or (_APPLY in call.given and any(name in call.given for name in patched)):
+            return False
+        return not {_bare(text) for text in _strings(call.given)} & done
 
 
 def _strings(given: str) -> list[str]:

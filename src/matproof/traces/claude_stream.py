@@ -19,7 +19,10 @@ from matproof.traces.lines import events_of_lines
 AGENT = "claude_code"
 _KNOWN = frozenset({"stream_event", "rate_limit_event", "control_request", "control_response", "keep_alive"})
 _KNOWN_SYSTEM = frozenset(
-    {"init", "status", "compact_boundary", "task_started", "task_progress", "task_notification", "task_updated"}
+    {
+        *("init", "status", "compact_boundary", "api_retry", "thinking_tokens", "background_tasks_changed"),
+        *("task_started", "task_progress", "task_notification", "task_updated"),
+    }
 )
 
 

@@ -49,7 +49,7 @@ class _Reader:
         if isinstance(item, dict) and kind in ("item.started", "item.updated", "item.completed"):
             yield from self._item(item, as_text(kind).removeprefix("item."))
         elif kind == "turn.completed":
-            data = {"scope": "thread", "thread": self._thread}
+            data = {"scope": "session", "session_id": self._thread}
             yield Event(kind="usage", tokens=_tokens(line.get("usage")), agent=AGENT, data=data)
         elif kind == "turn.failed":
             error = line.get("error")

@@ -105,6 +105,7 @@ class ExchangeEvents:
                 yield _left_out("answer", exchange, known, **ended)
             else:
                 yield from self._answered(lane, exchange.api, reply, known, **ended)
+        if exchange.api != "count_tokens" and (whole or exchange.input_tokens):
             yield _usage(exchange, reply or {}, known, **ended)
         if not whole and reply is not None:
             lane.broken.update(key_of(role, block) for role, block in said_in_reply(exchange.api, reply))
