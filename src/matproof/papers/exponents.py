@@ -8,10 +8,7 @@ import re
 
 MARK = "[exponent?]"
 _TIMES = r"(?P<times>[×·✕*∙⋅]\s?|\bx\s)?"
-_DOUBTFUL = re.compile(
-    _TIMES
-    + r"(?<![\d.^])10(?:(?P<sign>[-−–])(?P<digits>\d{1,2})|(?P<gap>\s)(?P<far>[-−–])(?P<low>\d{1,2}))(?!\d|\.\d|[-−–]\d)"
-)
+_DOUBTFUL = re.compile(_TIMES + r"(?<![\d.^])10(?P<gap>\s)?(?P<sign>[-−–])(?P<digits>\d{1,2})(?!\d|\.\d|[-−–]\d)")
 _BARE = re.compile(r"[×·✕∙⋅]\s?10(?!00?\b)\d{1,2}(?!\d|[.,]\d|\^|\s?[×·✕∙⋅x])")
 _SUPERSCRIPTS = re.compile(r"(?<=[\w)\]])[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _PLAIN = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹−–", "+-0123456789--")
@@ -22,10 +19,7 @@ def mark_doubtful(text: str) -> str:
     """`text` with `[exponent?]` after each `10-4`, `10 -4` and `× 104` that is more likely a power of ten."""
 
     def mark(found: re.Match[str]) -> str:
-        if found["gap"] is not None:
-            likely = found["times"] is not None or found["far"] == "−"
-        else:
-            likely = found["times"] is not None or found["sign"] == "−" or int(found["digits"]) < 10
+        likely = found["times"] or found["sign"] == "−" or (found["gap"] is None and int(found["digits"]) < 10)
         return f"{found.group()} {MARK}" if likely else found.group()
 
     return _BARE.sub(lambda found: f"{found.group()} {MARK}", _DOUBTFUL.sub(mark, text))

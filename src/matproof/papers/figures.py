@@ -189,6 +189,7 @@ def _at(
 ) -> list[Drawn]:
     """The clusters that a caption speaks of: the nearest above it, or else below, and what stands beside or upon it."""
     place = box_of(caption)
+    column = _column(caption, lines)
 
     def apart(each: Drawn, *, above: bool) -> float:
         return each.box.y0 - place.y1 if above else place.y0 - each.box.y1
@@ -197,7 +198,8 @@ def _at(
         near = [
             each
             for each in clusters
-            if -0.5 * caption.size < apart(each, above=above) < _REACH and _shares(each.box, place)
+            if -0.5 * caption.size < apart(each, above=above) < _REACH
+            and (_shares(each.box, place) or _shares(each.box, column))
         ]
         near = [each for each in near if not _prose_between(each.box, place, lines, captions, caption)]
         if not near:
@@ -213,6 +215,15 @@ def _at(
                 mine += [] if between else [each]
         return mine
     return []
+
+
+def _column(caption: Segment, lines: Sequence[Segment]) -> Box:
+    """The caption and the running text over and under it: a short caption may stand beside its figure's middle."""
+    whole = box_of(caption)
+    for line in lines:
+        if len(line.glyphs) > 40 and min(line.x1, caption.x1) - max(line.x0, caption.x0) > 0:
+            whole = whole.with_(box_of(line))
+    return whole
 
 
 def _shares(box: Box, caption: Box) -> bool:
@@ -244,9 +255,11 @@ def _figure(
         box = box.with_(each.box)
     labels = [line for line in lines if line not in captions and not _ends_prose(line, lines)]
     box = _with_labels(box, labels, turned, caption)
-    inside = [line for line in sorted(labels, key=lambda line: (-line.base, line.x0)) if box.holds(_middle(line))]
+    ordered = sorted(lines, key=lambda line: (-line.base, line.x0))
+    inside = [line for line in labels if box.holds(_middle(line))]
     sideways = [glyph for glyph in turned if box.holds(glyph)]
-    words = [text_of(line) for line in inside]
+    # Whatever the picture shows in part is in its text, so that no link is shown that the text does not have.
+    words = [text_of(line) for line in ordered if line is not caption and any(map(box.holds, line.glyphs))]
     words += ["".join(f" {glyph.char}" if glyph.spaced else glyph.char for glyph in sideways)] if sideways else []
     number = CAPTION.match(text_of(caption) + " ") if caption is not None else None
     return Figure(
@@ -261,7 +274,11 @@ def _figure(
 def _with_labels(box: Box, lines: Sequence[Segment], turned: Iterable[Glyph], caption: Segment | None) -> Box:
     """The box with the short lines around it, up to the caption."""
     floor = box_of(caption).y1 if caption is not None and caption.base < box.y0 else -math.inf
-    short = [box_of(line) for line in lines if line.x1 - line.x0 < 0.45 * box.width or len(line.glyphs) < 12]
+    short = [
+        box_of(line)
+        for line in lines
+        if len(line.glyphs) < 12 or (len(line.glyphs) <= 40 and line.x1 - line.x0 < 0.85 * box.width)
+    ]
     marks = [Box(glyph.x0, glyph.base - 0.2 * glyph.size, glyph.x1, glyph.base + 0.8 * glyph.size) for glyph in turned]
     around = [each for each in (*short, *marks) if each.y0 >= floor - 1]
     start = box
@@ -270,7 +287,7 @@ def _with_labels(box: Box, lines: Sequence[Segment], turned: Iterable[Glyph], ca
         for each in around:
             across, up = each.gap(grown)
             beside = up < 0 and across < 14
-            upon = across < -0.5 * each.width and up < 0.8 * each.height
+            upon = across < -0.5 * each.width and up < 1.3 * each.height
             if (beside or upon) and max(start.gap(each.with_(start))) < 0 and _is_near(each, start):
                 grown = grown.with_(each)
         if grown == box:

@@ -126,8 +126,11 @@ def _gap_in_table(row: Row, following: Row | None, above: Sequence[Row]) -> bool
         return False
     if following is not None and len(following.segments) > 1:
         return True
-    close = 0 < above[-1].base - row.base < 1.4 * row.size
-    return close and any(abs(cell.x0 - other.x0) < 3 for each in above for other in each.segments[1:])
+    drop = above[-1].base - row.base
+    columns = [other.x0 for each in above if len(each.segments) > 1 for other in each.segments]
+    first = min(columns, default=cell.x0)
+    reach = 1.4 if cell.x0 < first + 3 else 2.5
+    return 0 < drop < reach * row.size and any(abs(cell.x0 - x0) < 3 for x0 in columns)
 
 
 def _breaks(paragraph: Paragraph, row: Row, leading: float) -> bool:
