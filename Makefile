@@ -25,7 +25,7 @@ demo-slurm: ## the same on a throw-away Slurm cluster of four virtual nodes
 test: ## everything the tests need, then all checks and tests
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory lint
-	.venv/bin/pytest -n $(AT_ONCE) --dist loadfile
+	.venv/bin/pytest -n $(AT_ONCE) --dist loadfile --max-worker-restart 1
 
 lint: # style, types, import order, workflow
 	.venv/bin/ruff check .
