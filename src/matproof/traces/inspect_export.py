@@ -4,7 +4,7 @@ Both what the viewer calls messages and its transcript of events are filled. Eve
 `info` events of the source `matproof`. Nothing of Inspect is needed to write one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from matproof import __version__
@@ -51,6 +51,23 @@ def eval_log(events: Iterable[Event], *, agent: str, model: str | None, run: Jso
         "stats": {"started_at": began, "completed_at": ended, "model_usage": sample["model_usage"]},
         "samples": [sample],
     }
+
+
+def members(log: Json) -> Iterator[tuple[str, Json | list[Json]]]:
+    """The files of an `.eval` archive of `log`: name and content. `inspect view` lists archives under any name."""
+    samples: list[Json] = log["samples"]
+    yield "_journal/start.json", {key: log[key] for key in ("version", "eval", "plan")}
+    for sample in samples:
+        yield f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample
+    told = ("id", "epoch", "input", "target", "model_usage", "started_at", "completed_at", "uuid")
+    yield (
+        "summaries.json",
+        [
+            {**{key: each[key] for key in told}, "completed": True, "message_count": len(each["messages"])}
+            for each in samples
+        ],
+    )
+    yield "header.json", {key: value for key, value in log.items() if key != "samples"}
 
 
 def _sample(made: list[Step], *, task: str, model: str, began: str) -> Json:
