@@ -18,7 +18,11 @@ LONGEST_START_S = 60
 """Of the server of such a tool, on a busy node."""
 LONGEST_SILENCE_MS = 30 * 60 * 1000
 """Of a model that thinks; five minutes by default."""
+LONGEST_WAIT_MS = 3600 * 1000
+"""Of one look at a command that runs on; each look is a request, and five minutes, the default, make many of a day."""
 
+OFF = ("apps", "daemon_auto_start", "goals", "plugins", "remote_plugin", "shell_snapshot", "skill_search")
+"""Features that reach out, or that leave something behind."""
 RULES = """\
 prefix_rule(pattern = ["rm"], decision = "allow")
 prefix_rule(pattern = [["/bin/bash", "bash"], "-c"], decision = "allow")
@@ -38,14 +42,12 @@ def config_toml(briefing: Briefing) -> str:
             "base_url": f"{briefing.url}/v1",
             "env_key": KEY,
             "wire_api": "responses",
-            # The gateway tries again itself; these are for a connection to it that breaks.
-            "request_max_retries": 1,
+            # The gateway tries again itself; this is for an answer that breaks off.
+            "request_max_retries": 0,
             "stream_max_retries": 1,
             "stream_idle_timeout_ms": LONGEST_SILENCE_MS,
         },
-        "features": dict.fromkeys(
-            ("apps", "goals", "plugins", "remote_plugin", "shell_snapshot", "skill_search"), False
-        ),
+        "features": dict.fromkeys(OFF, False),
         "agents": {"enabled": False},
         "skills": {"include_instructions": False},
         "skills.bundled": {"enabled": False},
@@ -82,8 +84,9 @@ def _top(briefing: Briefing) -> Table:
         "project_doc_max_bytes": 0,
         # What it would say of network and files is true of its own sandbox only.
         "include_permissions_instructions": False,
-        # Its own directory may lie on a shared file system, where SQLite must not; history for resuming is no database.
-        "sqlite_home": "/tmp/codex",
+        # Its own directory may lie on a shared file system, where no SQLite must be; to resume, it reads plain files.
+        "sqlite_home": "/tmp/codex",  # noqa: S108 - private to the sandbox
+        "background_terminal_max_timeout": LONGEST_WAIT_MS,
     }
     if briefing.effort is not None:
         top["model_reasoning_effort"] = briefing.effort
@@ -94,7 +97,7 @@ def _top(briefing: Briefing) -> Table:
 
 def _table(name: str, table: Table) -> str:
     lines = [f"[{name}]"] if name else []
-    # JSON's strings, numbers, booleans and lists are TOML's too, but for the one control character JSON leaves as it is.
+    # JSON's strings, numbers, booleans and lists are TOML's too, but for a control character that JSON leaves alone.
     lines += [
         f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f") for key, value in table.items()
     ]

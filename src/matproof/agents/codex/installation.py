@@ -31,15 +31,15 @@ class Installation:
     version: str
 
 
-def find(place: Path = PLACE) -> Installation:
-    """The client below `place`. Raises InfrastructureError, in one line, where it is not."""
+def find() -> Installation:
+    """The client below `PLACE`. Raises InfrastructureError, in one line, where it is not."""
     machine = platform.machine()
     if machine not in _BUILDS:
         raise InfrastructureError(f"there is no codex client for {machine}; known: {', '.join(_BUILDS)}")
     suffix, target = _BUILDS[machine]
-    software = place / f"node_modules/@openai/codex-{suffix}/vendor/{target}"
+    software = PLACE / f"node_modules/@openai/codex-{suffix}/vendor/{target}"
     program = software / "bin/codex"
     if not program.is_file():
-        raise InfrastructureError(f"the codex client is not installed in {place}: {REMEDY}")
-    described = json.loads((place / "node_modules/@openai/codex/package.json").read_text(encoding="utf-8"))
+        raise InfrastructureError(f"the codex client is not installed in {PLACE}: {REMEDY}")
+    described = json.loads((PLACE / "node_modules/@openai/codex/package.json").read_text(encoding="utf-8"))
     return Installation(program=program, software=software, version=str(described["version"]))
