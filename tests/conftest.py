@@ -13,6 +13,7 @@ import yaml
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: what tests interrupt would inherit deaf ears.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
 sys.path.insert(0, str(Path(__file__).parent / "workflow"))
 
 from campaign_project import REPOSITORY, Project, write_project

@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,16 +21,21 @@ def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     write_run(tmp_path / "results", run, judgement(run, 4), checked(run))
     code = "from matproof.cli import main; main()"
     command = [sys.executable, "-c", code, "serve", "results", "--port", "0", "--every", "1"]
-    server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert server.stdout is not None
+    said, told = tmp_path / "said", tmp_path / "told"
+    with said.open("w") as out, told.open("w") as err:
+        server = subprocess.Popen(command, cwd=tmp_path, stdout=out, stderr=err)
     try:
-        yield tmp_path, server.stdout.readline().strip()
+        deadline = time.monotonic() + 60
+        while not said.read_text().endswith("\n"):
+            assert server.poll() is None and time.monotonic() < deadline, told.read_text()
+            time.sleep(0.05)
+        yield tmp_path, said.read_text().splitlines()[0]
         os.kill(server.pid, signal.SIGINT)
         assert server.wait(timeout=20) == 0
-        assert "Traceback" not in server.communicate()[1]
+        assert "Traceback" not in told.read_text()
     finally:
         server.kill()
-        server.communicate()
+        server.wait()
 
 
 def test_a_campaign_is_followed_and_the_server_ends_at_ctrl_c(served: tuple[Path, str], watched: Watched) -> None:
