@@ -51,6 +51,17 @@ def test_targets_are_claims_times_settings_times_repeats_times_judges(config: di
     assert "results/runs/A-1_x/s2/1/evaluations/checks.json" in evaluation_files(config)
 
 
+def test_a_setting_without_its_client_is_skipped_by_name(
+    config: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    setting = tmp_path / "config/settings/s2.yaml"
+    setting.parent.mkdir(parents=True)
+    setting.write_text("agent: codex\nrequires: {commands: [./no-such-client], remedy: make agents}\n")
+    assert len(run_files(config)) == 8
+    assert {path.split("/")[3] for path in run_files({**config, "skip_missing_software": True})} == {"s1"}
+    assert "skipping setting s2: ./no-such-client not found (make agents)" in capsys.readouterr().err
+
+
 def test_a_claim_without_its_software_is_skipped_by_name(
     config: dict[str, object], capsys: pytest.CaptureFixture[str]
 ) -> None:

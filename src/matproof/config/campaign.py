@@ -27,7 +27,7 @@ class Campaign(HandWritten):
     repeats: int = Field(default=1, ge=1)
     """Runs of each claim under each setting."""
     skip_missing_software: bool = False
-    """Whether claims whose commands are missing here are skipped by name, or run and fail."""
+    """Whether claims and settings whose commands are missing here are skipped by name, or run and fail."""
     include_scripted: bool = False
     """Whether the leaderboard shows scripted settings."""
     config_dir: str = "config"

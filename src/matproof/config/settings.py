@@ -59,6 +59,15 @@ Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Value = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 
 
+class Needs(HandWritten):
+    """Programs without which a setting is left out, by name, of a campaign that says `skip_missing_software`."""
+
+    commands: list[str] = []
+    """Names of programs on PATH, or paths from the campaign's directory."""
+    remedy: str | None = None
+    """What puts them in place, such as `make agents`."""
+
+
 class Setting(Answers):
     """One agent setting."""
 
@@ -68,6 +77,8 @@ class Setting(Answers):
     """Version that the agent's command-line client must have; null is any. The one in use is in every result."""
     environment: dict[Variable, Value] = {}
     """Variables of everything that the agent runs, beside the policy's. It can read them: nothing secret."""
+    requires: Needs = Needs()
+    """Software that not every machine has."""
     claims: list[str] | None = None
     """Directory names of the only claims this setting runs on; null is all of the campaign's."""
     step_attempts: int = Field(default=3, ge=1, le=10)

@@ -92,13 +92,20 @@ def claims(config: Config) -> list[str]:
     return [name for name in names if _has_software(config["tasks"], name)]
 
 
+def settings(config: Config) -> list[str]:
+    """Names of the campaign's settings, less those whose software is missing where that is allowed."""
+    if not config.get("skip_missing_software", False):
+        return list(config["settings"])
+    return [name for name in config["settings"] if _has_client(config["config_dir"], name)]
+
+
 def run_files(config: Config) -> list[str]:
     """Every run.json of the campaign."""
     repeats = range(1, config.get("repeats", 1) + 1)
     return [
         f"{config['results']}/runs/{claim}/{setting}/{repeat}/run.json"
         for claim in claims(config)
-        for setting in config["settings"]
+        for setting in settings(config)
         if _runs_on(config, setting, claim)
         for repeat in repeats
     ]
@@ -229,6 +236,16 @@ def _minutes(hours: float) -> int:
 def _runs_on(config: Config, setting: str, claim: str) -> bool:
     only = _yaml(f"{config['config_dir']}/settings/{setting}.yaml").get("claims")
     return only is None or claim in only
+
+
+@functools.cache
+def _has_client(folder: str, setting: str) -> bool:
+    requires = _yaml(f"{folder}/settings/{setting}.yaml").get("requires") or {}
+    missing = [program for program in requires.get("commands", []) if shutil.which(program) is None]
+    if missing:
+        remedy = f" ({requires['remedy']})" if requires.get("remedy") else ""
+        print(f"skipping setting {setting}: {', '.join(missing)} not found{remedy}", file=sys.stderr)
+    return not missing
 
 
 @functools.cache
