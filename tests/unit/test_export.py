@@ -12,6 +12,7 @@ from matproof.commands.export import command
 from matproof.core.errors import InputError
 from matproof.core.files import sha256_of, write_text
 from matproof.core.hashes import file_hashes
+from matproof.export.crate import About
 from matproof.export.dataset import export_tables
 from matproof.export.leaving import Leaving
 from matproof.export.runs import Choices, export_crate
@@ -25,12 +26,26 @@ KEY_LIKE = "-".join(("sk", "ant", 8 * "a1B2"))
 """As a provider's key looks."""
 HIDDEN = "90 to 100"
 """An expected value, which only reference/ and the program's checks hold."""
+PROFILES = [
+    "https://w3id.org/ro/wfrun/process/0.5",
+    "https://w3id.org/ro/wfrun/workflow/0.5",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0",
+]
+SNAKEFILE = """configfile: "config/config.yaml"
+include: "workflow/rules/gather.smk"
+include: "../elsewhere.smk"
+include: "/etc/hostname"
+include: f"{PLACE}.smk"
+"""
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """One claim, run twice, judged by an agent and by a program; a setting; tables."""
+    """One claim, run twice, judged by an agent and by a program; a setting; a workflow; tables."""
     root = tmp_path / "place-of-mine"
+    write_text(root / "Snakefile", SNAKEFILE)
+    write_text(root / "workflow/rules/gather.smk", "rule gather:\n    shell: 'matproof gather results'\n")
+    write_text(root / "config/config.yaml", "results: results\n")
     write_claim(root / "tasks", "MD-1_a")
     write_text(root / "config/settings/live.yaml", "agent: orchestrated\nmodel: model-a\n")
     for repeat, score in ((1, 4), (2, 2)):
@@ -42,7 +57,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def _choices(project: Path, **more: Any) -> Choices:
-    return Choices(tasks=project / "tasks", config=project / "config", **more)
+    return Choices(
+        **{"tasks": project / "tasks", "config": project / "config", "snakefile": project / "Snakefile"} | more
+    )
 
 
 def _one(project: Path) -> Path:
@@ -53,6 +70,15 @@ def _graph(crate: Path) -> dict[str, dict[str, Any]]:
     return {entity["@id"]: entity for entity in json.loads((crate / "ro-crate-metadata.json").read_bytes())["@graph"]}
 
 
+def _types(entity: dict[str, Any]) -> list[str]:
+    found = entity["@type"]
+    return [found] if isinstance(found, str) else found
+
+
+def _ids(found: Any) -> list[str]:
+    return [one["@id"] for one in (found if isinstance(found, list) else [found])]
+
+
 def _everything(directory: Path) -> bytes:
     return b"\n".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
 
@@ -61,7 +87,11 @@ def test_the_rocrate_library_reads_a_run_with_its_actions_files_and_hashes(proje
     rocrate = pytest.importorskip("rocrate.rocrate", reason="the rocrate library is not installed")
     export_crate(_one(project), tmp_path / "crate", _choices(project))
     crate = rocrate.ROCrate(str(tmp_path / "crate"))
-    assert crate.root_dataset["conformsTo"].id == "https://w3id.org/ro/wfrun/process/0.5"
+    assert [one.id for one in crate.root_dataset["conformsTo"]] == PROFILES
+    workflow = crate.mainEntity
+    assert (workflow.id, workflow.type) == ("Snakefile", ["File", "SoftwareSourceCode", "ComputationalWorkflow"])
+    assert workflow["programmingLanguage"]["name"] == "Snakemake"
+    assert [one.id for one in workflow["hasPart"]] == ["workflow/rules/gather.smk"]
     run = crate.dereference("#run/MD-1_a/live/1")
     assert run.type == "CreateAction"
     assert [one.id for one in run["instrument"]][:2] == ["#agent/orchestrated/unknown", "#model/model-a"]
@@ -100,8 +130,57 @@ def test_every_reference_in_a_crate_leads_somewhere_and_every_file_is_described(
     missing = {one for one in references(list(graph.values())) if one not in graph and not one.startswith(outside)}
     assert missing == set()
     files = {str(path.relative_to(tmp_path / "crate")) for path in (tmp_path / "crate").rglob("*") if path.is_file()}
-    assert {name for name, entity in graph.items() if entity["@type"] == "File"} == files - {"ro-crate-metadata.json"}
-    assert len([one for one in graph.values() if one["@type"] == "CreateAction"]) == 6
+    assert {name for name, entity in graph.items() if "File" in _types(entity)} == files - {"ro-crate-metadata.json"}
+    assert len([one for one in graph.values() if one["@type"] == "CreateAction"]) == 7
+
+
+def test_a_crate_meets_what_workflow_run_crate_demands(project: Path, tmp_path: Path) -> None:
+    """Every MUST of Process Run Crate 0.5, Workflow Run Crate 0.5 and Workflow RO-Crate 1.0 that concerns it."""
+    export_crate(project / "results", tmp_path / "crate", _choices(project, about=About(by="A. Person")))
+    graph = _graph(tmp_path / "crate")
+    head, root = graph["ro-crate-metadata.json"], graph["./"]
+    assert _ids(head["conformsTo"]) == ["https://w3id.org/ro/crate/1.1", PROFILES[2]]
+    assert _ids(root["conformsTo"]) == PROFILES
+    assert all(graph[one]["@type"] == "CreativeWork" and graph[one]["version"] for one in PROFILES)
+    assert root["license"]
+    main = graph[root["mainEntity"]["@id"]]
+    assert set(_types(main)) >= {"File", "SoftwareSourceCode", "ComputationalWorkflow"}
+    assert {main["@id"], *_ids(main["hasPart"])} <= set(_ids(root["hasPart"]))
+    assert graph[main["programmingLanguage"]["@id"]]["@type"] == "ComputerLanguage"
+    assert main["sha256"] == sha256_of(project / "Snakefile")
+    actions = [one for one in graph.values() if one["@type"] == "CreateAction"]
+    assert {one["@id"] for one in actions} <= set(_ids(root["mentions"]))
+    tools = {"SoftwareApplication", "SoftwareSourceCode", "ComputationalWorkflow", "CreativeWork"}
+    for action in actions:
+        for tool in _ids(action["instrument"]):
+            assert tools & set(_types(graph[tool]))
+        assert action["name"]
+        assert action["startTime"] <= action.get("endTime", "9")
+        assert graph[action["agent"]["@id"]]["@type"] == "Person"
+        assert ("error" in action) == action["actionStatus"]["@id"].endswith("FailedActionStatus")
+    (whole,) = [one for one in actions if _ids(one["instrument"]) == ["Snakefile"]]
+    for made in actions:
+        if made is not whole:
+            assert set(_ids(made["result"])) <= set(_ids(whole["result"]))
+    assert {"config.yaml", "settings/live.yaml"} <= set(_ids(whole["object"]))
+    assert "tables/leaderboard.csv" in _ids(whole["result"])
+
+
+def test_without_a_workflow_a_crate_describes_processes_only(project: Path, tmp_path: Path) -> None:
+    export_crate(_one(project), tmp_path / "crate", _choices(project, snakefile=project / "none"))
+    graph = _graph(tmp_path / "crate")
+    assert _ids(graph["./"]["conformsTo"]) == PROFILES[:1]
+    assert "mainEntity" not in graph["./"]
+    assert "#workflow-run" not in graph
+
+
+def test_a_campaign_with_a_lost_run_is_a_failed_workflow_run(project: Path, tmp_path: Path) -> None:
+    lost = run_record("MD-1_a", repeat=3, outcome="infrastructure", reason="the node died", self_reproduced=None)
+    write_run(project / "results", lost)
+    export_crate(project / "results", tmp_path / "crate", _choices(project))
+    action = _graph(tmp_path / "crate")["#workflow-run"]
+    assert action["actionStatus"] == {"@id": "http://schema.org/FailedActionStatus"}
+    assert action["error"] == "1 of 3 runs were lost"
 
 
 def test_the_same_results_give_the_same_crate(project: Path, tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
-"""Runs as a research object: RO-Crate 1.1 with the profile Process Run Crate 0.5 of Workflow Run RO-Crate.
+"""Runs as a research object: RO-Crate 1.1 with the profiles of Workflow Run RO-Crate.
 
 A run is a `CreateAction`: what ran (agent, model), what it was given, what it left, when, and how it ended. So is each
-judgement. Process Run Crate, not Workflow Run Crate: an agent decides its steps as it goes, and there is no workflow
-file that produced them. Numbers that the vocabulary has no term for are `PropertyValue`s. Nothing here knows the time:
-`datePublished` is when the last of the runs ended, so the same results give the same crate.
+judgement, and so is the workflow that calls both (see workflow.py). An agent decides its own steps as it goes, and they
+are in no workflow file: this is no Provenance Run Crate. Numbers that the vocabulary has no term for are
+`PropertyValue`s. Nothing here knows the time: `datePublished` is when the last of the runs ended, so the same results
+give the same crate.
 
-Sources: https://w3id.org/ro/wfrun/process/0.5 and https://w3id.org/ro/crate/1.1.
+Sources: https://w3id.org/ro/wfrun/workflow/0.5, https://w3id.org/ro/wfrun/process/0.5, https://w3id.org/ro/crate/1.1.
 """
 
 import mimetypes
@@ -20,7 +21,15 @@ from matproof.export.bundle import Bundle, Left, Put
 from matproof.records.evaluation import EvaluationRecord
 from matproof.records.run import RunRecord
 
-PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
+PROCESS = "https://w3id.org/ro/wfrun/process/0.5"
+WORKFLOW = "https://w3id.org/ro/wfrun/workflow/0.5"
+WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+PROFILES = {
+    PROCESS: ("Process Run Crate", "0.5"),
+    WORKFLOW: ("Workflow Run Crate", "0.5"),
+    WORKFLOW_CRATE: ("Workflow RO-Crate", "1.0"),
+}
+"""Permalink of a profile → its name and version."""
 SPECIFICATION = "https://w3id.org/ro/crate/1.1"
 CONTEXT = [f"{SPECIFICATION}/context", "https://w3id.org/ro/terms/workflow-run/context"]
 METADATA = "ro-crate-metadata.json"
@@ -44,10 +53,18 @@ class Graph:
     entities: dict[str, Entity] = field(default_factory=dict)
     actions: list[str] = field(default_factory=list)
 
-    def add(self, identifier: str, kind: str, **properties: Any) -> Entity:
+    def add(self, identifier: str, kind: str | list[str], **properties: Any) -> Entity:
         """A reference to the entity, which is added where it is not there yet; nulls are left out."""
         given = {name: value for name, value in properties.items() if value is not None and value != []}
         self.entities.setdefault(identifier, {"@id": identifier, "@type": kind, **given})
+        return {"@id": identifier}
+
+    def file(self, identifier: str, **properties: Any) -> Entity:
+        """A file, beside what is said of it already where it is more than that."""
+        known = self.entities.get(identifier)
+        if known is None:
+            return self.add(identifier, "File", **properties)
+        known |= properties
         return {"@id": identifier}
 
     def action(self, identifier: str, **properties: Any) -> Entity:
@@ -96,13 +113,13 @@ def add_run(
         own,
         name=f"{record.claim} by {record.setting}, repeat {record.repeat}",
         description=f"Attempt to reproduce the claim: {title}" if title else "Attempt to reproduce the claim",
-        agent=_answerable(graph, about),
+        agent=answerable(graph, about),
         instrument=[agent, model, *_versions(graph, record.versions)],
         object=given,
         result=left,
         startTime=record.started,
         endTime=record.ended,
-        actionStatus=_status(completed),
+        actionStatus=status_of(completed),
         error=None if completed else (record.reason or record.outcome),
         additionalProperty=[graph.value(own, name, value) for name, value in facts.items()],
     )
@@ -124,44 +141,60 @@ def add_evaluation(graph: Graph, record: EvaluationRecord, *, given: list[Entity
     graph.action(
         own,
         name=f"{record.judge} on {record.claim} by {record.setting}, repeat {record.repeat}",
-        agent=_answerable(graph, about),
+        agent=answerable(graph, about),
         instrument=[judge, *_versions(graph, record.versions)],
         object=given,
         result=[{"@id": quote(result.path)}],
         startTime=record.started,
-        actionStatus=_status(scored),
+        actionStatus=status_of(scored),
         error=None if scored else record.reason,
         additionalProperty=[graph.value(own, name, value) for name, value in facts.items()] if scored else None,
     )
 
 
-def finish(made: Bundle, graph: Graph, *, name: str, description: str, ended: Iterable[str], about: About) -> None:
-    """Describe every file, what was left out, and write the crate's metadata."""
+def finish(
+    made: Bundle,
+    graph: Graph,
+    *,
+    name: str,
+    description: str,
+    ended: Iterable[str],
+    about: About,
+    workflow: Put | None = None,
+) -> None:
+    """Describe every file, what was left out, and write the crate's metadata.
+
+    `workflow` is the main one; without any the crate is a Process Run Crate.
+    """
     for put in made.files.values():
         kind = mimetypes.guess_type(put.path)[0] or "application/octet-stream"
         path = quote(put.path)
-        graph.add(path, "File", name=put.path, contentSize=str(put.size), sha256=put.sha256, encodingFormat=kind)
+        graph.file(path, name=put.path, contentSize=str(put.size), sha256=put.sha256, encodingFormat=kind)
     parts = file_ids(made.files.values())
+    profiles = [PROCESS] if workflow is None else [PROCESS, WORKFLOW, WORKFLOW_CRATE]
     root: Entity = {
         "@id": "./",
         "@type": "Dataset",
-        "conformsTo": {"@id": PROFILE},
+        "conformsTo": [{"@id": one} for one in profiles],
         "name": name,
         "description": description,
         "datePublished": max(ended, default="1970-01-01"),
         "license": _licence(graph, about),
         "hasPart": parts,
+        **({"mainEntity": {"@id": quote(workflow.path)}} if workflow is not None else {}),
         "mentions": [*({"@id": one} for one in graph.actions), *(_left(graph, one) for one in made.left)],
     }
     head: Entity = {
         "@id": METADATA,
         "@type": "CreativeWork",
-        "conformsTo": {"@id": SPECIFICATION},
+        "conformsTo": [{"@id": one} for one in (SPECIFICATION, *profiles[2:])],
         "about": {"@id": "./"},
         "description": f"written by matproof {__version__}",
     }
-    profile = {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
-    crate = {"@context": CONTEXT, "@graph": [head, root, profile, *graph.entities.values()]}
+    for profile in profiles:
+        called, version = PROFILES[profile]
+        graph.add(profile, "CreativeWork", name=called, version=version)
+    crate = {"@context": CONTEXT, "@graph": [head, root, *graph.entities.values()]}
     made.text(METADATA, to_json(crate) + "\n")
 
 
@@ -189,7 +222,8 @@ def _versions(graph: Graph, versions: dict[str, str]) -> list[Entity]:
     return found
 
 
-def _answerable(graph: Graph, about: About) -> Entity | None:
+def answerable(graph: Graph, about: About) -> Entity | None:
+    """Who answers for an action; None where nobody was named."""
     return graph.add(f"#by/{quote(about.by)}", "Person", name=about.by) if about.by else None
 
 
@@ -199,5 +233,6 @@ def _licence(graph: Graph, about: About) -> Any:
     return about.licence or "not stated by whoever exported it"
 
 
-def _status(completed: bool) -> Entity:
+def status_of(completed: bool) -> Entity:
+    """How an action ended."""
     return {"@id": f"http://schema.org/{'Completed' if completed else 'Failed'}ActionStatus"}

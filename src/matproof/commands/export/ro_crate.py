@@ -14,6 +14,13 @@ import click
     "--tasks", type=click.Path(path_type=Path), default=Path("tasks"), show_default=True, help="Claim packages."
 )
 @click.option("--config", type=click.Path(path_type=Path), default=Path("config"), show_default=True, help="Settings.")
+@click.option(
+    "--snakefile",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("Snakefile"),
+    show_default=True,
+    help="The workflow; without one the crate describes processes only.",
+)
 @click.option("--with-reference", is_flag=True, help="Export what agents must never see, too: reference/ and evidence.")
 @click.option("--max-file-mb", type=click.FloatRange(min=0), default=50, show_default=True, help="Largest file copied.")
 @click.option("--max-total-mb", type=click.FloatRange(min=0), default=2000, show_default=True, help="All together.")
@@ -24,13 +31,14 @@ def command(
     out: Path,
     tasks: Path,
     config: Path,
+    snakefile: Path,
     with_reference: bool,
     max_file_mb: float,
     max_total_mb: float,
     licence: str | None,
     by: str | None,
 ) -> None:
-    """Write SOURCE, a run or a results directory, as an RO-Crate (Process Run Crate 0.5).
+    """Write SOURCE, a run or a results directory, as a Workflow Run RO-Crate (Workflow Run Crate 0.5).
 
     \b
     Examples:
@@ -43,12 +51,15 @@ def command(
     choices = Choices(
         tasks=tasks,
         config=config,
+        snakefile=snakefile,
         with_reference=with_reference,
         most_file=int(max_file_mb * 1e6),
         most_total=int(max_total_mb * 1e6),
         about=About(licence=licence, by=by),
     )
     made = export_crate(source, out, choices)
+    if snakefile.name not in made.files:
+        click.echo(f"{snakefile}: no workflow there that can leave: a Process Run Crate, without one", err=True)
     for left in made.left:
         click.echo(f"left out: {left.path}: {left.reason}", err=True)
     click.echo(f"{out}: {len(made.files)} files, {made.total:,} bytes, {len(made.left)} left out")
