@@ -17,8 +17,8 @@ command -v socat >/dev/null || missing="$missing socat"
 command -v prlimit >/dev/null || missing="$missing util-linux"
 command -v pw.x >/dev/null || optional="$optional quantum-espresso"
 command -v lmp >/dev/null || optional="$optional lammps"
-# A real Slurm: the demo on a cluster is one, and tests are skipped by name without it; accounting is for tests only, as is
-# the browser that opens the report.
+# A real Slurm: the demo on a cluster is one, and tests are skipped by name without it; accounting is for tests only, as are
+# the browser that opens the report and npm, which brings the codex client.
 PATH="$PATH:/usr/sbin:/sbin"
 slurm=''
 command -v slurmctld >/dev/null || slurm="$slurm slurmctld"
@@ -32,6 +32,7 @@ case $kind in
         command -v slurmdbd >/dev/null || optional="$optional slurmdbd"
         command -v mariadbd >/dev/null || optional="$optional mariadb-server"
         command -v chromium >/dev/null || command -v chromium-browser >/dev/null || optional="$optional chromium"
+        command -v npm >/dev/null || optional="$optional npm"
         ;;
 esac
 if [ -n "$missing$optional" ]; then
@@ -59,6 +60,11 @@ fi
 # Docling has a place of its own; without it its tests are skipped by name.
 if [ "$kind" = test ]; then
     scripts/docling.sh || echo "tests of Docling will be skipped"
+fi
+
+# The client of the codex agent: its tests are skipped by name without it.
+if [ "$kind" = test ] && command -v npm >/dev/null; then
+    scripts/agents.sh
 fi
 
 # Python packages: exact versions with hashes.
