@@ -25,8 +25,9 @@ from matproof.models.live import LiveBackend
 from matproof.models.recording.recorder import record
 from matproof.models.recording.writing import write_script
 from matproof.models.scripted import ScriptedBackend
-from matproof.models.session import Answered, Session, client_environment, client_program, hold
+from matproof.models.session import Session, client_environment, client_program, hold
 
+__all__ = ["KEY", "NOBODY", "Open", "Place", "hold_claude", "live", "opened", "place", "run_codex", "scripted_from"]
 NOBODY = 65534
 
 
@@ -99,8 +100,8 @@ def scripted_from(file: Path, script: Path) -> Path:
     return script
 
 
-def hold_claude(here: Open, place: Place, prompt: str) -> tuple[Answered, dict[str, Any]]:
-    """One session of the Claude client; how it ended, and the usage that the client itself reports."""
+def hold_claude(here: Open, place: Place, prompt: str) -> tuple[str, dict[str, Any]]:
+    """One session of the Claude client; how it ended ("done"), and the usage that the client itself reports."""
     system = place.root / "system.md"
     system.write_text(f"You test claims.\nWorking directory: {place.work}\n")
     results: list[Any] = []
@@ -124,11 +125,12 @@ def hold_claude(here: Open, place: Place, prompt: str) -> tuple[Answered, dict[s
             lambda message: results.append(message) if type(message).__name__ == "ResultMessage" else None,
         )
     usage = results[-1].usage if results else {}
-    return answered, {key: value for key, value in usage.items() if key.endswith("_tokens")}
+    told = {key: value for key, value in usage.items() if key.endswith("_tokens")}
+    return answered.problem or answered.ending, told
 
 
-def run_codex(here: Open, place: Place, prompt: str) -> list[dict[str, Any]]:
-    """One session of the Codex client; its events."""
+def run_codex(here: Open, place: Place, prompt: str) -> tuple[str, dict[str, Any]]:
+    """One session of the Codex client; how it ended ("done"), and the usage that the client itself reports."""
     codex_home, system = place.root / "codex", place.root / "system.md"
     system.write_text("You test claims.\n")
     codex_home.mkdir(exist_ok=True)
@@ -136,6 +138,7 @@ def run_codex(here: Open, place: Place, prompt: str) -> list[dict[str, Any]]:
         briefing = Briefing(
             model="gpt-5.5",
             url=f"{address}/s/{here.labels['plan']}",
+            session_id="",
             directory=str(codex_home),
             system_prompt=str(system),
         )
@@ -152,4 +155,7 @@ def run_codex(here: Open, place: Place, prompt: str) -> list[dict[str, Any]]:
             text=True,
             timeout=90,
         )
-    return [json.loads(line) for line in finished.stdout.splitlines() if line.startswith("{")]
+    last = json.loads(finished.stdout.splitlines()[-1])
+    if last["type"] != "turn.completed":
+        return str(last), {}
+    return "done", last["usage"]

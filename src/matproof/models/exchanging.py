@@ -80,8 +80,12 @@ class Exchanging:
         self._turned_away = 0
         self._sessions = sessions
         self._numbers: dict[str, int] = {}
-        self.drift: int | None = None
-        """How often a replayed run differed from its recording; None: nothing was compared."""
+        self._drift: set[tuple[str, str]] | None = None
+
+    @property
+    def drift(self) -> int | None:
+        """In how many ways a replayed run differed from its recording, retries apart; None: nothing was compared."""
+        return None if self._drift is None else len(self._drift)
 
     async def run(self, request: ModelRequest, send: Send) -> None:
         """Answer `request`. Leaves the connection broken where the answer broke."""
@@ -142,7 +146,8 @@ class Exchanging:
             progress.failure = str(broken) if broken.upstream else None
 
     def _drifted(self, progress: _Progress, drift: tuple[str, ...]) -> None:
-        progress.drift, self.drift = drift, (self.drift or 0) + len(drift)
+        progress.drift = drift
+        self._drift = (self._drift or set()) | {(progress.request.label, one) for one in drift}
 
     async def _relay(self, progress: _Progress, answer: Answer, send: Send) -> None:
         """Pass the answer on as it comes, without the backend's secrets."""

@@ -90,7 +90,7 @@ class Gateway:
 
     @property
     def drift(self) -> int | None:
-        """How often the run differed from the recording that it replays; None where nothing was compared."""
+        """In how many ways the run differed from the recording that it replays; None where nothing was compared."""
         return self._service.drift if self._service is not None else None
 
     def __enter__(self) -> Self:

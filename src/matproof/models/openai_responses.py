@@ -19,6 +19,8 @@ from matproof.models.sse import Event, json_event
 from matproof.models.strict_json import parse
 
 _ASSISTANT = ("function_call", "custom_tool_call", "reasoning", "local_shell_call", "apply_patch_call")
+_OF_CLIENT = "<environment_context>"
+"""How a user message begins in which the Codex client tells of the machine."""
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output", "apply_patch_call_output")
 
 
@@ -51,7 +53,11 @@ def conversation(body: Json) -> Conversation:
         tool_results=results,
         fresh=sum(item.get("type") in _RESULTS for item in given[last + 1 :]),
         prompt=first,
-        opening="\n".join(text_of(item.get("content")) for item in asked if item.get("role") == "user"),
+        opening="\n".join(
+            text
+            for item in asked
+            if item.get("role") == "user" and not (text := text_of(item.get("content"))).startswith(_OF_CLIENT)
+        ),
         cwd=cwd,
     )
 

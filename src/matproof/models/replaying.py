@@ -16,10 +16,11 @@ _LONGEST = 500
 
 
 class DriftError(Rejection):
-    """A replayed run does not do what the recorded one did. `drift` says in which ways."""
+    """A replayed run does not do what the recorded one did. `drift` says at which turn and in which ways."""
 
-    def __init__(self, where: str, drift: tuple[str, ...]) -> None:
-        super().__init__(400, "invalid_request_error", f"replay drift at {where}: {'; '.join(drift)}", retry=False)
+    def __init__(self, session: str, drift: tuple[str, ...]) -> None:
+        message = f"replay drift in session {session}: {'; '.join(drift)}"
+        super().__init__(400, "invalid_request_error", message, retry=False)
         self.drift = drift
 
 
@@ -60,21 +61,19 @@ class Replaying:
         if fitting:
             number = self._choose(request, tools, begins, fitting)
             return Found(number, recorded[number][1].turns, ())
-        told = _told(alike[0][1] if alike else None, request, begins, tools)
+        told = f"turn {talk.turn}: {_told(alike[0][1] if alike else None, request, begins, tools)}"
         if self._strict or not alike:
-            raise DriftError(f"the beginning of session {request.session}", (told,))
+            raise DriftError(request.session, (told,))
         return Found(alike[0][0], alike[0][1].turns, (told,) if talk.turn == 0 else ())
 
     def compare(self, request: ModelRequest, talk: Conversation, found: Found) -> tuple[str, ...]:
         """What differs from the recording at this turn. Raises DriftError in strict mode, and beyond the last turn."""
-        where = f"turn {talk.turn} of session {request.session}"
-        if len(found.turns) > 1 or found.number:
-            where += f", conversation {found.number}"
+        where = f"conversation {found.number}, turn {talk.turn}" if found.number else f"turn {talk.turn}"
         if talk.turn >= len(found.turns):
-            raise DriftError(where, (f"only {len(found.turns)} turns are recorded",))
-        drift = (*found.drift, *_differences(found.turns[talk.turn].expect, talk))
+            raise DriftError(request.session, (f"{where}: only {len(found.turns)} turns are recorded",))
+        drift = (*found.drift, *_differences(found.turns[talk.turn].expect, talk, where))
         if drift and self._strict:
-            raise DriftError(where, drift)
+            raise DriftError(request.session, drift)
         return drift
 
     def _choose(self, request: ModelRequest, tools: bool, begins: str, fitting: list[int]) -> int:
@@ -86,15 +85,15 @@ class Replaying:
         return self._given[key]
 
 
-def _differences(expect: list[str] | None, talk: Conversation) -> tuple[str, ...]:
+def _differences(expect: list[str] | None, talk: Conversation, where: str) -> tuple[str, ...]:
     if expect is None:
         return ()
     results = talk.tool_results[len(talk.tool_results) - talk.fresh :]
     found = [expected(result, talk.cwd) for result in results]
     if len(found) != len(expect):
-        return (f"{len(expect)} new tool results were recorded, {len(found)} came",)
+        return (f"{where}: {len(expect)} new tool results were recorded, {len(found)} came",)
     return tuple(
-        f"tool result {number}: {difference(then, now)}"[:_LONGEST]
+        f"{where}, tool result {number}: {difference(then, now)}"[:_LONGEST]
         for number, (then, now) in enumerate(zip(expect, found, strict=True))
         if then != now
     )

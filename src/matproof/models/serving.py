@@ -56,7 +56,7 @@ class Service:
 
     @property
     def drift(self) -> int | None:
-        """How often a replayed run differed from its recording; None: nothing was compared."""
+        """In how many ways a replayed run differed from its recording; None: nothing was compared."""
         return self._exchanging.drift
 
     def stop(self) -> None:

@@ -26,8 +26,8 @@ _CLOCK = r"[0-2]?\d:[0-5]\d:[0-5]\d"
 _INNER = r"[^\s\"'`<>|;:,(){}\[\]⟨⟩*?&\\]{0,400}"
 """The rest of a path, as far as a shell needs no quotes."""
 _BEFORE, _AFTER = r"(?<![\w⟩])", r"(?![\w⟨])"
-_ROOT = r"(?<![\w/.⟩-])"
-"""Before a path: nothing that it could be the rest of."""
+_ROOT = r"(?<![\w/.<⟩-])"
+"""Before a path: nothing that it could be the rest of, and no end of an element such as `</root>`."""
 
 _KINDS: tuple[tuple[str, str], ...] = (
     (

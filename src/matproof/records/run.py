@@ -141,7 +141,7 @@ class RunRecord(Record):
     steps: list[Step] = []
     usage: Usage = Usage()
     drift: int | None = None
-    """How often it differed from the recording that it replays; exchanges.jsonl tells each. Null: none was replayed."""
+    """In how many ways it differed from the recording that it replays, told in exchanges.jsonl; null: none was."""
     sandbox: SandboxReport | None = None
     versions: dict[str, str] = {}
     """Program or prompt → version or content hash."""
