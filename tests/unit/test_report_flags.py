@@ -2,11 +2,12 @@ import re
 from pathlib import Path
 
 from flags_fixture import found_beside
-from records_fixture import checked, judgement, run_record, write_run
+from records_fixture import checked, judgement, run_record, write_claim, write_run
 
 from matproof.records.evaluation import EvaluationRecord
 from matproof.records.flags import Detection
 from matproof.report.campaign import Campaign
+from matproof.report.judges_pages import MOST_DISAGREEMENTS
 from matproof.report.site import build_site
 from matproof.tables.gather import gather
 
@@ -73,6 +74,23 @@ def test_runs_where_judge_and_checks_disagree_come_first(tmp_path: Path) -> None
     site = _site(results)
     section = (site / "judges.html").read_text().split('id="checks"')[1]
     assert "1 agree with it" in section
+    assert "In 1 of the disagreements the judge saw a success" in section
+    assert "in 0 the program found the numbers right" in section
+    assert "How to read a row" in section
     places = [section.find(f"runs/{claim}/live/1.html#judgements") for claim in ("MD-2_b", "MD-3_c", "MD-1_a")]
     assert 0 < places[0] < places[1]
     assert places[2] == -1
+
+
+def test_a_long_list_of_disagreements_is_cut_and_what_names_it_is_text(tmp_path: Path) -> None:
+    results, hostile = tmp_path / "results", "<script>alert(1)</script>"
+    write_claim(tmp_path / "tasks", "MD-1_a", title=hostile)
+    for repeat in range(1, MOST_DISAGREEMENTS + 3):
+        run = run_record("MD-1_a", repeat=repeat)
+        write_run(results, run, judgement(run, 5), checked(run, "incorrect"))
+    page = (_site(results) / "judges.html").read_text()
+    section = page.split('id="checks"')[1].split("</section>")[0]
+    assert section.count("#judgements") == MOST_DISAGREEMENTS
+    assert "2 judgements more in the table" in section
+    assert hostile not in page
+    assert "&lt;script&gt;alert(1)" in section

@@ -64,6 +64,19 @@ def test_disagreements_come_first_and_the_unscored_are_neither(tmp_path: Path) -
     assert (found[0]["numbers_outside"], found[0]["numbers_missing"], found[2]["numbers_within"]) == (1, 1, 1)
 
 
+def test_those_who_are_farthest_apart_come_first(tmp_path: Path) -> None:
+    said = (("MD-1_a", 3, "correct"), ("MD-2_b", 4, "incorrect"), ("MD-3_c", 5, "incorrect"), ("MD-4_d", 1, "correct"))
+    runs = [(run_record(claim), score, verdict) for claim, score, verdict in said]
+    rows = beside(tmp_path, *((run, [judgement(run, score), checked(run, verdict)]) for run, score, verdict in runs))
+    found = [(row["claim"], row["score"], row["verdict"]) for row in rows["judge_and_checks"]]
+    assert found == [
+        ("MD-3_c", 5, "incorrect"),
+        ("MD-4_d", 1, "correct"),
+        ("MD-2_b", 4, "incorrect"),
+        ("MD-1_a", 3, "correct"),
+    ]
+
+
 def test_flags_and_required_steps_are_rows_and_change_no_score(tmp_path: Path) -> None:
     run = run_record("MD-1_a")
     program = checked(run, detection=Detection(detectors=[], flags=FLAGS), required_steps=STEPS)

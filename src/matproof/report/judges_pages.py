@@ -79,6 +79,7 @@ def judges_page(campaign: Campaign, hrefs: Mapping[Key, str], frame: Frame) -> s
         panelled=has_panels(campaign.results),
         beside=_beside(campaign, beside, hrefs),
         both={agree: sum(row["agree"] is agree for row in beside) for agree in (True, False, None)},
+        judge_only=sum(row["agree"] is False and bool(row["judge_success"]) for row in beside),
     )
 
 

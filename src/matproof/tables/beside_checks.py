@@ -1,4 +1,4 @@
-"""Run by run: what a judge says beside what programs found, those that disagree first.
+"""Run by run: what a judge says beside what programs found; disagreements first, the farthest apart before others.
 
 How often they agree is a matter of statistics; this is where to look. A run that one of the two did not score is no
 agreement and no disagreement. Flags and required steps stand beside both and are in neither's score.
@@ -12,6 +12,8 @@ from matproof.tables.views import run_key
 
 _Key = tuple[str, str, int, str]
 _BANDS = ("within", "within_2x", "outside")
+_AS_SCORE = {"correct": 5, "undetermined": 3, "incorrect": 1}
+"""What a program's verdict would be as a score, only to say how far apart the two are."""
 
 
 def beside_rows(
@@ -79,6 +81,14 @@ def _key(row: Row) -> _Key:
     return row["claim"], row["setting"], row["repeat"], row["judge"]
 
 
-def _order(row: Row) -> tuple[int, str, str, int, str, str]:
+def _order(row: Row) -> tuple[int, int, str, str, int, str, str]:
     first = {False: 0, None: 1, True: 2}[row["agree"]]
-    return first, row["claim"], row["setting"], row["repeat"], row["judge"], row["checks"]
+    return first, -_apart(row), row["claim"], row["setting"], row["repeat"], row["judge"], row["checks"]
+
+
+def _apart(row: Row) -> int:
+    """How far judge and program are apart where they disagree, 1 to 4; 0 where they don't."""
+    if row["agree"] is not False or row["score"] is None:
+        return 0
+    usual = "correct" if row["checks_success"] else "undetermined"
+    return abs(row["score"] - _AS_SCORE[row["verdict"] or usual])
