@@ -9,6 +9,7 @@ from pathlib import Path
 from gateway_fixture import Open, on_tcp
 
 from matproof.agents.cli_client import Briefing, Client
+from matproof.core.files import write_text
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def session(client: Client, here: Open, home: Path, *, model: str, prompt: str =
             system_prompt=str(system),
         )
         for name, text in client.files(briefing).items():
-            (own / name).write_text(text)
+            write_text(own / name, text)
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
