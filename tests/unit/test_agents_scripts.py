@@ -14,7 +14,9 @@ SCRIPTS = sorted((PROJECT / "demo/scripts/claude_code").glob("*.yaml"))
 
 
 def test_every_sample_claim_has_one() -> None:
-    assert [path.stem for path in SCRIPTS] == sorted(path.parent.parent.name for path in PROJECT.glob("tasks/*/meta/"))
+    assert [path.stem for path in SCRIPTS] == sorted(
+        path.parents[1].name for path in PROJECT.glob("tasks/*/meta/claim.yaml")
+    )
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

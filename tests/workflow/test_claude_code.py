@@ -208,7 +208,7 @@ def test_a_provider_that_fails_is_not_the_agents_failure(claude: Bench) -> None:
 def test_a_missing_client_is_one_clear_line(claude: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import claude_agent_sdk
 
-    monkeypatch.setattr(claude_agent_sdk, "__file__", str(tmp_path / "sdk/__init__.py"))
+    monkeypatch.setattr(claude_agent_sdk.__spec__, "origin", str(tmp_path / "sdk/__init__.py"))
     with pytest.raises(InfrastructureError) as told:
         claude.run()
     assert str(told.value) == f"claude-agent-sdk has no client at {tmp_path}/sdk/_bundled/claude; run `make agents`"

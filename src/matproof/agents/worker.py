@@ -44,7 +44,6 @@ from matproof.models.base import Backend
 from matproof.models.funds import Funds
 from matproof.models.gateway import Gateway
 from matproof.models.opening import open_backend
-from matproof.models.session import client_version
 from matproof.records.analysis import read_analysis
 from matproof.records.base import Usage
 from matproof.records.cancelling import wished
@@ -94,10 +93,12 @@ def reproduce(assignment: Assignment, tell: Callable[[str], None]) -> RunRecord:
     is one: Snakemake removes it before a job, and a lost attempt must not hide an earlier complete one.
     """
     left: list[AttemptPlace] = []
-    client_version()  # a signal in the middle of this import would leave half of it behind, and no record could be made
     try:
+        setting = read_model(Setting, assignment.setting_file)
+        # A signal in the middle of what an agent imports would leave half of it behind, and no record could be made.
+        agent = agent_of(setting, assignment.setting_file)
         with ended_by_signal() as ending:
-            return _reproduce(assignment, tell, ending, left)
+            return _reproduce(assignment, setting, agent, tell, ending, left)
     except BusyError:
         raise
     except EndedBySignal as error:
@@ -113,11 +114,14 @@ def reproduce(assignment: Assignment, tell: Callable[[str], None]) -> RunRecord:
 
 
 def _reproduce(
-    assignment: Assignment, tell: Callable[[str], None], ending: Ending, left: list[AttemptPlace]
+    assignment: Assignment,
+    setting: Setting,
+    agent: Agent,
+    tell: Callable[[str], None],
+    ending: Ending,
+    left: list[AttemptPlace],
 ) -> RunRecord:
-    setting = read_model(Setting, assignment.setting_file)
     setting = setting.model_copy(update={"limits": tighter(setting.limits, assignment.budget.run)})
-    agent = agent_of(setting, assignment.setting_file)
     table = read_model(ModelTable, assignment.models_file)
     claim = load_claim(assignment.task)
     funds = Funds(
@@ -258,7 +262,6 @@ def _attempt(
         sandbox=report.sandbox,
         versions={
             "matproof": __version__,
-            "claude_client": client_version(),
             **system_versions(),
             **files,
             **report.versions,

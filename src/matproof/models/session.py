@@ -7,13 +7,16 @@ pydantic model takes it (`hearing`).
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
+from matproof.core.errors import InfrastructureError
 from matproof.models.hearing import Hearing, Review
 
 if TYPE_CHECKING:
@@ -104,16 +107,21 @@ def client_environment(session: str, model: str, url: str) -> dict[str, str]:
 
 def client_program() -> str:
     """Path of the client that the SDK brings."""
-    import claude_agent_sdk
-
-    return str(Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude")
+    return str(_package() / "_bundled" / "claude")
 
 
 def client_version() -> str:
     """Version of that client."""
-    from claude_agent_sdk import _cli_version
+    found = re.search(r'__cli_version__ = "([^"]+)"', (_package() / "_cli_version.py").read_text(encoding="utf-8"))
+    return found[1] if found else "unknown"
 
-    return str(_cli_version.__cli_version__)
+
+def _package() -> Path:
+    """Directory of the SDK, found without the import, which takes longer than a short session of the client."""
+    found = find_spec("claude_agent_sdk")
+    if found is None or found.origin is None:
+        raise InfrastructureError("claude-agent-sdk is not installed")
+    return Path(found.origin).parent
 
 
 def hold(session: Session, on_message: OnMessage) -> Answered:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeVar
 
+import claude_agent_sdk  # noqa: F401 - whole before the first session, whatever signal comes then
 from pydantic import BaseModel
 
 from matproof.agents.base import AgentReport, Work
@@ -34,7 +35,7 @@ from matproof.core.files import give_back, to_json, write_json
 from matproof.execution.conversation import loss
 from matproof.execution.steps import LocalSteps, Needs, StepExecutor
 from matproof.models.prompts import load_prompt
-from matproof.models.session import Said, Tool
+from matproof.models.session import Said, Tool, client_version
 from matproof.papers import tool as parsing
 from matproof.records.analysis import AnalysisResult
 from matproof.records.run import Phase, PhaseName, RunOutcome, merged_report
@@ -96,7 +97,7 @@ class _Run:
             phases=tuple(self._phases),
             steps=tuple(self._ledger.steps),
             sandbox=merged_report(self._sessions.reports),
-            versions=prompt_versions(),
+            versions={"claude_client": client_version(), **prompt_versions()},
         )
 
     def _phase(self, name: PhaseName, action: Callable[[], T]) -> T:
