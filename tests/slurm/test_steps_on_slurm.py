@@ -181,6 +181,37 @@ def test_a_run_that_is_told_to_end_cancels_its_steps(run: Run) -> None:
     assert run.record().reason == "ended by signal SIGTERM"
 
 
+def test_cancel_ends_a_run_with_its_step_jobs_and_keeps_the_evidence(run: Run) -> None:
+    run.bench.setting(steps={**SLURM, "orphan_s": 600})
+    run.bench.script(plan=plan({"id": "long", "command": "touch begun; sleep 100", "timeout_s": 200}))
+    process = run.start()
+    job = run.runs("long")["JobId"]
+    until((run.place().artifacts / "begun").exists)
+    told = run.cluster.run("matproof", "cancel", "A-1", cwd=run.project.root)
+    assert told.ok, told.stderr
+    assert f"stopping Slurm job {job} (step {CLAIM} scripted, running)" in told.stdout
+    assert process.wait(30) == 130, run.said
+    until(lambda: not run.alive(), 20)
+    assert run.record().outcome == "cancelled"
+    assert (run.place().artifacts / "begun").exists()
+
+
+def test_the_next_attempt_cancels_the_jobs_that_a_killed_worker_left(run: Run) -> None:
+    run.bench.setting(steps={**SLURM, "orphan_s": 600})
+    run.bench.script(plan=plan({**ADD, "command": ONCE_MORE, "timeout_s": 200}))
+    process = run.start()
+    job = run.runs("add")["JobId"]
+    until((run.place().artifacts / "begun").exists)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(10)
+    assert run.cluster.state(job) == "RUNNING"
+    run.bench.script(plan=plan(ADD))
+    again = run.start()
+    assert again.wait(90) == 0, run.said
+    assert run.cluster.state(job) == "CANCELLED"
+    assert (run.record(2).outcome, statuses(run.record(2))) == ("completed", {"add": "succeeded"})
+
+
 @pytest.mark.slow
 def test_what_waits_in_the_queue_at_the_walltime_is_cancelled_and_said(run: Run) -> None:
     run.bench.setting(steps={**SLURM, "options": {"begin": "now+1hour"}})
