@@ -21,6 +21,7 @@ sys.path.insert(0, str(REPOSITORY / "tests/security"))
 from sandbox_guest import ORDINARY, as_ordinary, ordinary_python
 
 PACKAGES = Path(claude_agent_sdk.__file__).parents[1]
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="the tests already run as an ordinary user")
 COMMAND = "import sys; from matproof.cli import main; sys.argv[0] = 'matproof'; main()"
 
 
@@ -33,15 +34,12 @@ def theirs() -> Iterator[Bench]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(os.geteuid() != 0, reason="the tests already run as an ordinary user")
-def test_an_ordinary_user_runs_it_as_root_does(theirs: Bench) -> None:
+def run_as_ordinary(theirs: Bench) -> RunRecord:
+    """Make one attempt as a user without an account; skips where that user can't read this installation."""
     python = ordinary_python()
     paths = f"{REPOSITORY / 'src'}:{PACKAGES}"
     if not run(as_ordinary("test", "-r", str(PACKAGES / "claude_agent_sdk/__init__.py")), timeout_s=30).ok:
         pytest.skip(f"an ordinary user can't read {PACKAGES}")
-    theirs.setting(agent="claude_code")
-    theirs.script(session=[bash(f"id -u; {ADD}"), write(), DONE])
     _, *arguments = reproduce_argv(theirs)
     for path in (theirs.root.parent, *theirs.root.parent.rglob("*")):
         os.chown(path, ORDINARY, ORDINARY, follow_symlinks=False)
@@ -50,7 +48,15 @@ def test_an_ordinary_user_runs_it_as_root_does(theirs: Bench) -> None:
         as_ordinary(python, "-B", "-c", COMMAND, *arguments), env=environment, cwd=theirs.root, timeout_s=120
     )
     assert finished.ok, finished.stderr
-    record = RunRecord.read(theirs.attempt().run_json)
+    assert theirs.attempt().client.stdout(1).stat().st_uid == ORDINARY
+    return RunRecord.read(theirs.attempt().run_json)
+
+
+@AS_ROOT
+@pytest.mark.slow
+def test_an_ordinary_user_runs_it_as_root_does(theirs: Bench) -> None:
+    theirs.setting(agent="claude_code")
+    theirs.script(session=[bash(f"id -u; {ADD}"), write(), DONE])
+    record = run_as_ordinary(theirs)
     assert (record.outcome, record.valid, record.trace_disagreements) == ("completed", True, [])
     assert said(theirs).startswith("1000\n55")
-    assert theirs.attempt().client.stdout(1).stat().st_uid == ORDINARY

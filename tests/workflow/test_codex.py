@@ -22,6 +22,7 @@ from client_runs import (
     said,
 )
 from single_run import Bench
+from test_claude_code_ordinary import AS_ROOT, run_as_ordinary, theirs  # noqa: F401 - a fixture
 from test_hostile_runs import ends_in_order
 from test_interruption import start, wait_for
 
@@ -100,6 +101,27 @@ def test_what_it_is_told_and_offered(codex: Bench) -> None:
     home = codex.attempt().client.home
     assert not list(home.rglob("*.sqlite*"))
     assert not (home / "skills").exists()
+
+
+@INSTALLED
+def test_a_model_that_it_knows_gets_its_tool_for_patches(codex: Bench) -> None:
+    codex.setting(model="gpt-5.5")
+    text = f"*** Begin Patch\n*** Add File: analysis_result.json\n+{FINDINGS}\n*** End Patch"
+    codex.script(session=[shell(ADD), {"tools": [{"name": "apply_patch", "input": text}]}, DONE])
+    record = codex.run()
+    assert (record.outcome, record.valid, record.trace_disagreements) == ("completed", True, [])
+    assert [event.tool for event in events(codex, "tool_call")] == ["exec_command", "apply_patch"]
+
+
+@AS_ROOT
+@INSTALLED
+@pytest.mark.slow
+def test_an_ordinary_user_runs_it_as_root_does(theirs: Bench) -> None:  # noqa: F811
+    theirs.setting(agent="codex", model=MODEL)
+    theirs.script(session=[shell(f"id -u; {ADD}"), patch(), DONE])
+    record = run_as_ordinary(theirs)
+    assert (record.outcome, record.valid, record.trace_disagreements) == ("completed", True, [])
+    assert "Output:\n1000\n55" in said(theirs)
 
 
 @INSTALLED

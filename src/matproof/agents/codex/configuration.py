@@ -61,8 +61,6 @@ def config_toml(briefing: Briefing) -> str:
         tables[f"mcp_servers.{name}"] = {
             "command": command[0],
             "args": list(command[1:]),
-            # The first request waits for it; else it goes out without the server's tools.
-            "required": True,
             "startup_timeout_sec": LONGEST_START_S,
             "tool_timeout_sec": LONGEST_CALL_S,
         }
@@ -87,6 +85,8 @@ def _top(briefing: Briefing) -> Table:
         # Its own directory may lie on a shared file system, where no SQLite must be; to resume, it reads plain files.
         "sqlite_home": "/tmp/codex",  # noqa: S108 - private to the sandbox
         "background_terminal_max_timeout": LONGEST_WAIT_MS,
+        # The first request waits for the servers of tools, or the session goes on without those that are slow.
+        "mcp_optional_startup_grace_ms": 1000 * LONGEST_START_S,
     }
     if briefing.effort is not None:
         top["model_reasoning_effort"] = briefing.effort
