@@ -1,3 +1,4 @@
+import json
 import re
 from pathlib import Path
 
@@ -5,7 +6,7 @@ from flags_fixture import found_beside
 from records_fixture import checked, judgement, run_record, write_claim, write_run
 
 from matproof.records.evaluation import EvaluationRecord
-from matproof.records.flags import Detection
+from matproof.records.flags import Detection, Looked
 from matproof.report.campaign import Campaign
 from matproof.report.judges_pages import MOST_DISAGREEMENTS
 from matproof.report.site import build_site
@@ -40,10 +41,23 @@ def test_where_no_detector_ran_the_page_says_so(tmp_path: Path) -> None:
     run = run_record("MD-1_a")
     write_run(results, run, checked(run))
     other = run_record("MD-2_b")
-    write_run(results, other, checked(other, detection=Detection(detectors=[], flags=[]).model_dump()))
+    looked = [Looked(detector="left_running", status="looked", flags=0)]
+    write_run(results, other, checked(other, detection=Detection(detectors=looked, flags=[]).model_dump()))
+    unseen = run_record("MD-3_c")
+    write_run(results, unseen, judgement(unseen, 4))
     site = _site(results)
-    assert "No detector has looked at this run" in (site / RUN).read_text()
-    assert "No detector has looked at this run" not in (site / "runs/MD-2_b/live/1.html").read_text()
+    told = {run: (site / f"runs/{run}/live/1.html").read_text() for run in ("MD-1_a", "MD-2_b", "MD-3_c")}
+    did_not = "Detectors did not look at this run"
+    assert [did_not in page for page in told.values()] == [True, False, True]
+    assert "no judge of kind <code>checks</code> has judged it" in told["MD-3_c"]
+    assert [re.search('<a href="#flags">([a-z ]+)</a>', page)[1] for page in told.values()] == [
+        *("not looked", "none", "not looked")
+    ]
+    rows = json.loads(json.loads((site / "data/runs-0.js").read_text().split(",", 1)[1].removesuffix(");\n")))
+    assert [row[-2:] for row in rows] == [[None, None], [0, 0], [None, None]]
+    overview = (site / "index.html").read_text()
+    assert "of 1 looked at" in overview
+    assert 'href="runs.html#flags=not_looked_at">2 runs</a>: that they have no flag says nothing' in overview
 
 
 def test_the_first_page_counts_flagged_runs_and_leads_to_them(tmp_path: Path) -> None:

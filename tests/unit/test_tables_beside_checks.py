@@ -5,7 +5,7 @@ from pathlib import Path
 from records_fixture import checked, judgement, run_record, write_claim, write_run
 
 from matproof.records.evaluation import EvaluationRecord
-from matproof.records.flags import Detection, Flag, FoundAt, RequiredStepCheck, StepEvidence
+from matproof.records.flags import Detection, Flag, FoundAt, Looked, RequiredStepCheck, StepEvidence
 from matproof.records.run import RunRecord
 from matproof.tables.columns import Row
 from matproof.tables.gather import gather
@@ -16,6 +16,7 @@ FLAGS = [
     Flag(detector="hard_coded_result", weight="strong", text="A constant.", places=[PLACE], total=3),
     Flag(detector="left_running", weight="weak", text="A process.", places=[FoundAt(file="run.json")], total=1),
 ]
+LOOKED = [Looked(detector="hard_coded_result", status="partly", reason="one file was too long", flags=2)]
 STEPS = [
     RequiredStepCheck(
         id="relax",
@@ -39,7 +40,7 @@ def beside(tmp_path: Path, *runs: tuple[RunRecord, list[EvaluationRecord]]) -> d
     gather(tmp_path / "results", tmp_path / "tasks", False)
     return {
         name: read_rows(tmp_path / "results", name)
-        for name in ("flags", "required_steps", "judge_and_checks", "evaluations")
+        for name in ("runs", "flags", "required_steps", "judge_and_checks", "evaluations")
     }
 
 
@@ -79,7 +80,7 @@ def test_those_who_are_farthest_apart_come_first(tmp_path: Path) -> None:
 
 def test_flags_and_required_steps_are_rows_and_change_no_score(tmp_path: Path) -> None:
     run = run_record("MD-1_a")
-    program = checked(run, detection=Detection(detectors=[], flags=FLAGS), required_steps=STEPS)
+    program = checked(run, detection=Detection(detectors=LOOKED, flags=FLAGS), required_steps=STEPS)
     found = beside(tmp_path, (run, [judgement(run, 4), program]))
     assert [(row["detector"], row["places"], row["file"], row["line"]) for row in found["flags"]] == [
         ("hard_coded_result", 3, "artifacts/add.py", 2),
@@ -94,3 +95,26 @@ def test_flags_and_required_steps_are_rows_and_change_no_score(tmp_path: Path) -
     assert (row["required_steps"], row["required_found"], row["strong_flags"], row["weak_flags"]) == (2, 1, 1, 1)
     assert row["agree"]
     assert {row["success"] for row in found["evaluations"] if row["dimension"] == "overall"} == {True}
+
+
+def test_no_flag_is_never_taken_for_a_run_that_no_detector_looked_at(tmp_path: Path) -> None:
+    inapplicable = [Looked(detector="older_than_run", status="not_applicable", reason="no inventory", flags=0)]
+    runs = [run_record(claim) for claim in ("MD-1_a", "MD-2_b", "MD-3_c", "MD-4_d")]
+    found = beside(
+        tmp_path,
+        (runs[0], [judgement(runs[0], 4), checked(runs[0], detection=Detection(detectors=LOOKED, flags=[]))]),
+        (runs[1], [judgement(runs[1], 4), checked(runs[1])]),
+        (runs[2], [judgement(runs[2], 4), checked(runs[2], detection=Detection(detectors=inapplicable, flags=[]))]),
+        (runs[3], [judgement(runs[3], 4)]),
+    )
+    assert [row["detected"] for row in found["runs"]] == [True, False, False, None]
+    overall = [(row["judge"], row["detected"]) for row in found["evaluations"] if row["dimension"] == "overall"]
+    assert overall == [
+        *(("checks", True), ("judge-a", None), ("checks", False), ("judge-a", None)),
+        *(("checks", False), ("judge-a", None), ("judge-a", None)),
+    ]
+    assert [(row["detected"], row["strong_flags"], row["weak_flags"]) for row in found["judge_and_checks"]] == [
+        (True, 0, 0),
+        (False, None, None),
+        (False, None, None),
+    ]

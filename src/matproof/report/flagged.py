@@ -66,6 +66,11 @@ class FoundView:
     steps: list[StepView]
 
     @property
+    def at_all(self) -> bool:
+        """Whether any detector looked at the run; else that there is no flag says nothing."""
+        return any(one.status != "not_applicable" for _, one in self.looked or ())
+
+    @property
     def gaps(self) -> list[tuple[str, Looked]]:
         """Detectors that did not look, or not at everything."""
         return [(name, one) for name, one in self.looked or () if one.status != "looked"]

@@ -86,6 +86,10 @@ class IndexView:
     scripted_runs: int
     flagged: int | None
     """Runs with a flag; None where no judge is a program."""
+    looked_at: int
+    """Runs that detectors looked at."""
+    not_looked_at: int
+    """Runs with a result that none looked at: that those have no flag says nothing."""
     strongly_flagged: int
     latest: str | None
 
@@ -126,6 +130,8 @@ def index_page(
         spent_known=sum(known) if known else None,
         scripted_runs=len(scripted),
         flagged=len(campaign.flags) if "checks" in campaign.kinds.values() else None,
+        looked_at=sum(bool(run["detected"]) for run in campaign.runs),
+        not_looked_at=sum(not run["detected"] for run in campaign.runs if key_of(run) in kept),
         strongly_flagged=sum(strong > 0 for strong, _ in campaign.flags.values()),
         latest=max((run["ended"] for run in campaign.runs), default=None),
     )

@@ -98,7 +98,7 @@ def _row(
         int(scripted) + 2 * (key in pages),
         marks.get(key, 0),
         *(LOST_VERDICT if lost else VERDICTS[style_of(row)] for row in given),
-        *campaign.flags.get(key, (0, 0)),
+        *(campaign.flags.get(key) or ((0, 0) if run["detected"] else (None, None))),
     ]
 
 

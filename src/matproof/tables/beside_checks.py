@@ -36,8 +36,9 @@ def beside_rows(
             "numbers_missing": bands[*key, None],
             "required_steps": len(steps[key]),
             "required_found": sum(status == "found" for status in steps[key].values()),
-            "strong_flags": weights[*key, "strong"],
-            "weak_flags": weights[*key, "weak"],
+            "detected": program["detected"],
+            "strong_flags": weights[*key, "strong"] if program["detected"] else None,
+            "weak_flags": weights[*key, "weak"] if program["detected"] else None,
         }
         rows += [_row(judge, program, verdicts.get(key)) | found for judge in agents[run_key(program)]]
     return sorted(rows, key=_order)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 Kind = Literal["text", "int", "float", "bool"]
 Row = dict[str, Any]
 
-TABLES_VERSION = 6
+TABLES_VERSION = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,11 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("reason", "text", "why, where the outcome is not `completed`"),
         Column("valid", "bool", "`analysis_result.json` exists and has the right shape"),
         Column("self_reproduced", "bool", "the agent's own judgement; null where there is none"),
+        Column(
+            "detected",
+            "bool",
+            "detectors looked at the run; false: a program judged it and none of its detectors looked; null: none judged it",
+        ),
         Column("started", "text", "ISO 8601, UTC"),
         Column("ended", "text", "ISO 8601, UTC"),
         Column("seconds", "float", "wall time of the attempt, seconds"),
@@ -99,6 +104,11 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("citations", "int", "places cited by the scored judgings (row `overall` only); null: never checked"),
         Column("citations_verified", "int", "of those, verified by a program (row `overall` only)"),
         Column("weak_evidence", "bool", "too few citations could be verified (row `overall` only)"),
+        Column(
+            "detected",
+            "bool",
+            "its detectors looked at the run (row `overall` only); null for an agent",
+        ),
     ),
     "judgements": (
         *_RUN_KEY,
@@ -177,8 +187,9 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("numbers_missing", "int", "not reported, or not comparable"),
         Column("required_steps", "int", "steps that the claim requires"),
         Column("required_found", "int", "of those, with all the evidence that is asked for"),
-        Column("strong_flags", "int", "strong flags of detectors; in nobody's score"),
-        Column("weak_flags", "int", "weak ones"),
+        Column("detected", "bool", "detectors of the program looked at the run"),
+        Column("strong_flags", "int", "strong flags of detectors; in nobody's score; null: none looked"),
+        Column("weak_flags", "int", "weak ones; null: none looked"),
     ),
     "steps": (
         *_RUN_KEY,

@@ -85,7 +85,7 @@ def evaluation_rows(record: EvaluationRecord) -> list[Row]:
 
 def _evidence(record: EvaluationRecord) -> Row:
     if record.kind == "checks":
-        return {}
+        return {"detected": _looked(record)}
     scored = [judging for judging in record.judgings if judging.status == "scored"]
     counts = [judging.cited for judging in scored if judging.cited is not None]
     known = bool(counts) and len(counts) == len(scored)
@@ -96,6 +96,12 @@ def _evidence(record: EvaluationRecord) -> Row:
         "citations_verified": sum(count.verified for count in counts) if known else None,
         "weak_evidence": record.weak_evidence,
     }
+
+
+def _looked(record: EvaluationRecord) -> bool:
+    """Whether any detector looked: only then does no flag say something."""
+    found = record.detection.detectors if record.detection is not None else []
+    return any(one.status != "not_applicable" for one in found)
 
 
 def judgement_rows(record: EvaluationRecord) -> list[Row]:

@@ -138,6 +138,9 @@ class _Reader:
                     required_steps=rows.required_rows(record),
                     usage=rows.judge_usage_rows(record),
                 )
+        looked = [row["detected"] for row in self.tables["evaluations"] if "detected" in row]
+        if looked:
+            self.tables["runs"][0]["detected"] = any(looked)
 
     def _evaluation(self, path: Path, run: RunRecord) -> EvaluationRecord | None:
         try:

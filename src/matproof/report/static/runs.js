@@ -14,6 +14,8 @@ let head = null, shown = [], page = 0, sort = "", down = false, loaded = false;
 
 const strong = (row) => row[10 + head.judges.length];
 const weak = (row) => row[11 + head.judges.length];
+// Where no detector looked, that there is no flag says nothing: the data has null there, not zero.
+const looked = (row) => strong(row) !== null;
 const columns = () => [
   ["claim", "claim", (row) => head.claims[row[0]][0]],
   ["field", "field", (row) => head.claims[row[0]][2]],
@@ -23,7 +25,7 @@ const columns = () => [
   ["says", "agent says", (row) => row[5]],
   ["truth", "evidence says", (row) => head.claims[row[0]][5]],
   ...head.judges.map(([judge], index) => [`j${index}`, judge, (row) => row[10 + index]]),
-  ["flags", "flags", (row) => strong(row) * 1000 + weak(row)],
+  ["flags", "flags", (row) => looked(row) ? strong(row) * 1000 + weak(row) : -1],
   ["time", "time", (row) => row[6]],
   ["cost", "cost", (row) => row[7] ?? -1],
 ];
@@ -34,7 +36,7 @@ const options = () => ({
   finished: head.outcomes.map((name, index) => [name, (row) => row[3] === index]),
   says: [["reproduced", (row) => row[5] === 1], ["not reproduced", (row) => row[5] === 0], ["nothing", (row) => row[5] === -1]],
   label: head.labels.map((name, index) => [name, (row) => (row[9] & (1 << index)) !== 0]),
-  flags: [["strong", (row) => strong(row) > 0], ["some", (row) => strong(row) + weak(row) > 0], ["none", (row) => strong(row) + weak(row) === 0]],
+  flags: [["strong", (row) => strong(row) > 0], ["some", (row) => strong(row) + weak(row) > 0], ["none", (row) => looked(row) && strong(row) + weak(row) === 0], ["not_looked_at", (row) => !looked(row)]],
   ...Object.fromEntries(head.judges.map(([judge, kind], index) => [`judge ${judge}`,
     [...(kind === "checks" ? [6, 7, 0] : [5, 4, 3, 2, 1, 0])].map((code) => [VERDICTS[code][0], (row) => row[10 + index] === code])])),
 });
@@ -101,7 +103,7 @@ const line = (row) => {
     element("td", {}, ["nothing", "not reproduced", "reproduced"][row[5] + 1]),
     element("td", {}, claim[5]),
     ...head.judges.map((_, index) => element("td", { class: "mid" }, verdict(row[10 + index]))),
-    element("td", {}, strong(row) ? element("span", { class: "badge bad" }, `${strong(row)} strong`) : null, " ", weak(row) ? element("span", { class: "badge warn" }, `${weak(row)} weak`) : null),
+    element("td", {}, looked(row) ? null : element("small", {}, "not looked"), strong(row) ? element("span", { class: "badge bad" }, `${strong(row)} strong`) : null, " ", weak(row) ? element("span", { class: "badge warn" }, `${weak(row)} weak`) : null),
     element("td", { class: "num" }, duration(row[6])),
     element("td", { class: "num" }, scripted && row[7] === null ? "–" : money(row[7])));
 };
