@@ -85,6 +85,7 @@ def test_a_client_in_the_sandbox_gets_the_paper_and_other_pdfs(sandbox: Sandbox)
         sandbox.argv(server_argv()),
         {"path": "/work/payload/paper.md"},
         {"path": "paper.md", "pages": "2"},
+        {"path": "/work/payload/paper.pdf", "pages": "2"},
         {"path": "/work/payload/inputs/supplement.pdf"},
         {"path": "../payload/inputs/supplement.pdf", "pages": "2-"},
         {"path": "found.pdf"},
@@ -92,6 +93,7 @@ def test_a_client_in_the_sandbox_gets_the_paper_and_other_pdfs(sandbox: Sandbox)
     assert [(tool.name, tool.description) for tool in tools] == [("ParsePDF", DESCRIPTION)]
     assert answers == [
         "<!-- page 1 -->\n\nThe paper.\n\n<!-- page 2 -->\n\nIts end.\n",
+        "<!-- page 2 -->\n\nIts end.\n",
         "<!-- page 2 -->\n\nIts end.\n",
         "<!-- page 1 -->\n\nA supplement, see [link removed] for all.\n\n<!-- page 2 -->\n\nSecond page.\n",
         "<!-- page 2 -->\n\nSecond page.\n",
@@ -126,7 +128,9 @@ def test_what_is_no_pdf_or_not_there_is_one_sentence(sandbox: Sandbox) -> None:
         {},
     )
     assert answers[0] == "Not parsed: '/work/artifacts/damaged.pdf': it is not a PDF, or a damaged one."
-    assert answers[1] == "No parsed text of '/work/artifacts/none.pdf': there is no such file."
+    assert answers[1] == (
+        "No parsed text of '/work/artifacts/none.pdf': there is no such file. The paper is /work/payload/paper.md."
+    )
     assert answers[2] == "No parsed text of '/work/payload/claim.txt'. Parsed: /work/payload/paper.md."
     assert answers[3].startswith("Refused: pages must look like")
     assert answers[4] == answers[5] == "Refused: call ParsePDF with a path, and pages such as '3-5' if wanted."

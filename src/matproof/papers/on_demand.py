@@ -14,7 +14,7 @@ from matproof.core.errors import InputError, UnsafePathError
 from matproof.core.files import open_within
 from matproof.papers.light import LightParser
 from matproof.papers.links import remove_links
-from matproof.papers.tool import AGENT_PAYLOAD, AGENT_WORKDIR, NotParsedError
+from matproof.papers.tool import AGENT_PAYLOAD, AGENT_WORKDIR, PAPER, NotParsedError
 
 MAX_BYTES = 50_000_000
 MAX_PAGES = 300
@@ -42,7 +42,9 @@ class OtherPdfs:
         try:
             handle = open_within(root, relative)
         except FileNotFoundError as error:
-            raise NotParsedError(f"No parsed text of {name}: there is no such file.") from error
+            raise NotParsedError(
+                f"No parsed text of {name}: there is no such file. The paper is {AGENT_PAYLOAD}/{PAPER}."
+            ) from error
         except UnsafePathError as error:
             raise NotParsedError(f"Refused: {name} is a link, below one, or not a plain file.") from error
         with os.fdopen(handle, "rb") as stream:

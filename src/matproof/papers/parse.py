@@ -166,13 +166,12 @@ def _with_pictures(markdown: str, figures: Path, prefix: str, shown: Path, pictu
 
 
 def _write_pictures(folder: Path, pictures: dict[str, bytes]) -> None:
-    """Make `folder` hold just these. Raises InputError where something else of that name stands there."""
+    """Make `folder` hold just these; without any there is none. Raises InputError where something else has its name."""
     ours = folder.is_dir() and not folder.is_symlink()
     if folder.exists() and not (ours and all(FIGURE_NAME.search(each.name) for each in folder.iterdir())):
         raise InputError(folder, "", "exists and is no directory of figures", "move it away, or give another --out")
     if ours:
         shutil.rmtree(folder)
-    folder.mkdir(parents=True)
     for name, data in pictures.items():
         write_bytes(folder / name, data)
 

@@ -34,6 +34,8 @@ AGENT_WORKDIR = "/work/artifacts"
 """Where a relative path of the agent's begins."""
 PAPER = "paper.md"
 """Name of the parsed paper in the payload."""
+_ORIGINAL = "paper.pdf"
+"""What a model calls the paper where it has not looked; the original is never in the payload."""
 MOST_CHARACTERS = 60_000
 """Longest answer, about."""
 _PAGES = re.compile(r"\s*(\d{1,5})?\s*(?:(-)\s*(\d{1,5})?)?\s*")
@@ -66,6 +68,8 @@ def parse_pdf_tool(
     text = paper.read_text(encoding="utf-8")
     parsed = {*(entry.name for entry in payload.iterdir() if entry.suffix.lower() == ".pdf"), *file_names(text), PAPER}
     bare = path.strip() if "/" not in path.strip() else inside.removeprefix(f"{AGENT_PAYLOAD}/")
+    if bare == _ORIGINAL and bare not in parsed:
+        bare = PAPER
     if bare in parsed:
         return _chosen(_section(text, bare), pages, limit, f"{AGENT_PAYLOAD}/{PAPER}")
     if other is None or not inside.lower().endswith(".pdf"):
