@@ -14,6 +14,7 @@ from matproof.records.run import RunRecord, Step
 from matproof.report import evidence, figures, flagged
 from matproof.report.citations import Citations
 from matproof.report.dag import Graph, GraphStep, graph
+from matproof.report.judging_table import COLUMNS, judging_lines
 from matproof.report.pages import Frame, render
 from matproof.report.transcript import Transcript, transcript
 from matproof.report.viewer import FilePages, file_html
@@ -153,7 +154,17 @@ def run_pages(
         citations=citations,
         found=flagged.found_views(evaluations, citations),
     )
-    made = RunPages(render("run.html", frame=frame, view=view, root=root, width=TIMELINE))
+    made = RunPages(
+        render(
+            "run.html",
+            frame=frame,
+            view=view,
+            root=root,
+            width=TIMELINE,
+            judging_lines=judging_lines,
+            judging_columns=COLUMNS,
+        )
+    )
     for part in told.parts if told else []:
         made.parts[part.name] = part.html
     for shown in pages.made():

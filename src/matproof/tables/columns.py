@@ -61,7 +61,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column(
             "detected",
             "bool",
-            "detectors looked at the run; false: a program judged it and none of its detectors looked; null: none judged it",
+            "detectors looked at the run; false: a program judged it, no detector looked; null: no program did",
         ),
         Column("started", "text", "ISO 8601, UTC"),
         Column("ended", "text", "ISO 8601, UTC"),
