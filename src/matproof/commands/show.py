@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from matproof.commands.transcripts import Transcript
+    from matproof.traces.reading import Events
 
 KINDS = (
     *("message", "thinking", "tool_call", "tool_result", "step", "diagnosis"),
@@ -40,12 +40,10 @@ def command(
       matproof show results/runs/MD-0002_lj-hcp-fcc/orchestrated/1 -k tool_call -k error
       matproof show session.jsonl --full --no-color | less
     """
-    import os
-
     from matproof.commands.transcripts import transcript_of
     from matproof.traces.reading import read_events
 
-    color = False if no_color or os.environ.get("NO_COLOR") else None
+    color = _color(no_color)
     wanted = frozenset(kinds) or frozenset(KINDS)
     if follow:
         try:
@@ -54,20 +52,35 @@ def command(
         except KeyboardInterrupt:
             click.echo()
         return
-    found: Transcript = transcript_of(run, gateway=gateway)
-    events = read_events(found.file, format)
+    events = read_events(transcript_of(run, gateway=gateway).file, format)
+    click.echo_via_pager(_joined(_lines(events, wanted, full)), color=color)
 
-    def lines() -> Iterator[str]:
-        from matproof.traces.shown import plain, shown
 
-        for event in events:
-            if event.kind in wanted:
-                yield from (f"{line}\n" for line in shown(event, full=full))
-        if events.unknown:
-            names = ", ".join(f"{plain(name)} ({count})" for name, count in events.unknown.most_common(10))
-            yield f"not known to this version, shown as other: {names}\n"
+def _color(no_color: bool) -> bool | None:
+    """Whether to colour; None leaves it to click, which knows what the pager can show."""
+    import os
+    import sys
 
-    click.echo_via_pager(lines(), color=color)
+    if no_color or os.environ.get("NO_COLOR"):
+        return False
+    return True if sys.stdout.isatty() and not sys.stdin.isatty() else None
+
+
+def _lines(events: "Events", wanted: frozenset[str], full: bool) -> Iterator[str]:
+    from matproof.traces.shown import plain, shown
+
+    for event in events:
+        if event.kind in wanted:
+            yield from shown(event, full=full)
+    if events.unknown:
+        names = ", ".join(f"{plain(name)} ({count})" for name, count in events.unknown.most_common(10))
+        yield f"not known to this version, shown as other: {names}"
+
+
+def _joined(lines: Iterator[str]) -> Iterator[str]:
+    """As the pager wants them: it ends the last line itself."""
+    for number, line in enumerate(lines):
+        yield f"\n{line}" if number else line
 
 
 def _followed(run: Path, gateway: bool, wanted: frozenset[str], full: bool) -> Iterator[str]:

@@ -36,8 +36,8 @@ def transcript_of(path: Path, *, gateway: bool = False) -> Transcript:
     for file in places:
         if file.is_file():
             return Transcript(file, attempt)
-    missing = "a record of the gateway" if gateway else "a trace"
-    raise InputError(attempt.root, "", f"has no {missing}", "give an attempt that began")
+    missing = "no record of the gateway" if gateway else "no trace"
+    raise InputError(attempt.root, "", f"has {missing}", "give an attempt that began")
 
 
 def newest_attempt(root: Path) -> AttemptPlace | None:

@@ -4,6 +4,8 @@ Both what the viewer calls messages and its transcript of events are filled. Eve
 `info` events of the source `matproof`. Nothing of Inspect is needed to write one.
 """
 
+import io
+import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -68,6 +70,15 @@ def members(log: Json) -> Iterator[tuple[str, Json | list[Json]]]:
         ],
     )
     yield "header.json", {key: value for key, value in log.items() if key != "samples"}
+
+
+def archive(files: dict[str, str]) -> bytes:
+    """An archive of the texts of `members`."""
+    with io.BytesIO() as made:
+        with zipfile.ZipFile(made, "w") as packed:
+            for name, text in files.items():
+                packed.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+        return made.getvalue()
 
 
 def _sample(made: list[Step], *, task: str, model: str, began: str) -> Json:

@@ -32,7 +32,7 @@ def command(run: Path, format: str, out: Path) -> None:
     from matproof.export.leaving import Leaving
     from matproof.records.run import RunRecord
     from matproof.traces.atif_export import trajectory
-    from matproof.traces.inspect_export import eval_log, members
+    from matproof.traces.inspect_export import archive, eval_log, members
     from matproof.traces.reading import read_events
 
     endings = {"atif": (".json",), "inspect": (".eval", ".json")}[format]
@@ -56,18 +56,7 @@ def command(run: Path, format: str, out: Path) -> None:
         document = eval_log(events, agent=agent, model=model, run=known)
         count = f"{len(document['samples'][0]['messages'])} messages"
     if out.suffix == ".eval":
-        write_bytes(out, _archive({name: leaving.clean(to_json(content)) for name, content in members(document)}))
+        write_bytes(out, archive({name: leaving.clean(to_json(content)) for name, content in members(document)}))
     else:
         write_text(out, leaving.clean(to_json(document)) + "\n")
     click.echo(f"{out}: {count}")
-
-
-def _archive(files: dict[str, str]) -> bytes:
-    import io
-    import zipfile
-
-    with io.BytesIO() as made:
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in files.items():
-                archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
-        return made.getvalue()
