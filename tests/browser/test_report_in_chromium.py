@@ -96,6 +96,17 @@ def test_a_reader_comes_from_the_overview_to_the_line_of_a_flag(site: Path, watc
     assert watched.complaints == []
 
 
+def test_runs_that_no_detector_looked_at_are_told_from_those_without_a_flag(site: Path, watched: Watched) -> None:
+    page = watched.open(site / "index.html")
+    page.get_by_role("link", name="5 runs", exact=True).click()
+    _ready(page)
+    assert page.locator("#find output").inner_text() == "5 of 6 runs"
+    assert page.locator("#runs-table tbody").inner_text().count("not looked") == 5
+    page.get_by_label("flags").select_option("none")
+    assert page.locator("#find output").inner_text() == "0 of 6 runs"
+    assert watched.complaints == []
+
+
 def test_a_list_of_many_runs_is_shown_a_page_at_a_time(site: Path, watched: Watched, tmp_path: Path) -> None:
     copy = tmp_path / "site"
     shutil.copytree(site, copy)
