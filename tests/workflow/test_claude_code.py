@@ -1,13 +1,16 @@
 """Claude Code as an agent: the real client in the real sandbox, and what becomes of a run that goes wrong."""
 
 import json
+import os
 import signal
+import sys
 import threading
 import time
 import uuid
 from pathlib import Path
 
 import pytest
+from campaign_project import REPOSITORY
 from client_runs import ADD, DONE, SLEEP, STRACE, asked_for, bash, events, reproduce_argv, requests, said, write
 from single_run import Bench
 from test_hostile_runs import ends_in_order
@@ -15,6 +18,7 @@ from test_interruption import alive, start, wait_for
 
 from matproof.agents.cli_agent import MOST_OUTPUT_BYTES
 from matproof.core.errors import InfrastructureError
+from matproof.core.processes import run
 from matproof.records.run import RunRecord
 
 TO_STDOUT = "/proc/$PPID/fd/1"
@@ -40,6 +44,7 @@ def test_a_run_from_prompt_to_findings(claude: Bench, monkeypatch: pytest.Monkey
     assert [(phase.name, phase.status) for phase in record.phases] == [("session", "done")]
     assert record.versions["client.claude_code"] == "2.1.329"
     assert record.versions["system_prompt"] == "taken by the client"
+    assert record.versions["parse_pdf"] == "offered"
     assert record.trace_disagreements == []
     seen = said(claude)
     assert seen.startswith("/work/artifacts\n")
@@ -255,3 +260,35 @@ def test_nothing_but_the_gateway_is_asked_for(claude: Bench, tmp_path: Path) -> 
 @STRACE
 def test_a_name_that_is_looked_up_would_be_seen(tmp_path: Path) -> None:
     assert "a name" in asked_for(tmp_path / "calls", "getent", "ahosts", "example.org", cwd=tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("software", "python", "parse_pdf"),
+    [
+        (["/usr"], "ours", "offered"),
+        ([], "ours", "not offered: its server did not start"),  # the small image lacks a library that it needs
+        ([], "image", "not offered: the image has no Python of ours"),
+    ],
+)
+def test_it_runs_in_an_image_too(
+    claude: Bench,
+    apptainer: Path,
+    image: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    software: list[str],
+    python: str,
+    parse_pdf: str,
+) -> None:
+    monkeypatch.setenv("PATH", f"{apptainer}:{os.environ['PATH']}")
+    if software:
+        image = claude.root / "bare"
+        assert run([sys.executable, str(REPOSITORY / "containers/local_root.py"), str(image), "--bare"]).ok
+    site = {"engine": "apptainer", "image": str(image), "python": python, "software": software}
+    (claude.root / "config/sandbox.yaml").write_text(json.dumps(site))
+    claude.script(session=[bash("echo 55 > t.json"), write(), DONE])
+    record = claude.run()
+    assert (record.outcome, record.trace_disagreements) == ("completed", []), record.reason
+    assert record.sandbox is not None
+    assert record.sandbox.engine == "apptainer"
+    assert record.versions["parse_pdf"] == parse_pdf

@@ -85,7 +85,7 @@ class _Session:
         self._place.home.mkdir()
         with (
             work.gateway.session(PHASE) as label,
-            Following(work.place, work.trace, agent=self._client.name, phase=PHASE),
+            Following(work.place, work.trace, agent=self._client.name, phase=PHASE) as following,
         ):
             briefing = self._briefing(label)
             for name, text in self._client.files(briefing).items():
@@ -109,7 +109,7 @@ class _Session:
             reason=reason,
             phases=(Phase(name=PHASE, started=started, seconds=seconds, status=status, detail=reason),),
             sandbox=sandbox.report,
-            versions=self._versions(),
+            versions=self._versions(following.tools),
             trace_disagreements=self._disagreements(),
         )
 
@@ -217,12 +217,12 @@ class _Session:
             engine=work.engine,
         )
 
-    def _versions(self) -> dict[str, str]:
+    def _versions(self, tools: set[str]) -> dict[str, str]:
         taken = self._client.takes_system_prompt
         return {
             f"client.{self._client.name}": self._version,
             "system_prompt": "taken by the client" if taken else "in front of the task's prompt",
-            "parse_pdf": "offered" if self._served else "not offered: the image has no Python of ours",
+            "parse_pdf": _parse_pdf(tools) if self._served else "not offered: the image has no Python of ours",
             **session_versions(),
         }
 
@@ -230,6 +230,14 @@ class _Session:
 def _serves_papers(work: Work) -> bool:
     """Whether the ParsePDF server can run inside: it needs the Python in use."""
     return work.engine.name == "bubblewrap" or work.engine.own_python
+
+
+def _parse_pdf(tools: set[str]) -> str:
+    """Whether the model had ParsePDF, by what its requests offered."""
+    if not tools:
+        return "unknown: no request offered any tool"
+    offered = any(name.endswith("ParsePDF") for name in tools)
+    return "offered" if offered else "not offered: its server did not start"
 
 
 def _outcome(lost: Loss | None) -> tuple[RunOutcome, str | None]:

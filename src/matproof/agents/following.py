@@ -20,6 +20,8 @@ class Following:
 
     def __init__(self, place: AttemptPlace, trace: TraceWriter, *, agent: str, phase: str) -> None:
         self._exchanges = ExchangeEvents(place.exchanges, agent=agent, phase=phase)
+        self.tools: set[str] = set()
+        """Tools that the model was offered, by their names."""
         self._trace = trace
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="following", daemon=True)
@@ -45,3 +47,4 @@ class Following:
     def _take(self) -> None:
         for event in self._exchanges.new():
             self._trace.add(event)
+            self.tools.update((event.data or {}).get("tools", ()))
