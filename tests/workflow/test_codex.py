@@ -126,10 +126,15 @@ def test_an_ordinary_user_runs_it_as_root_does(theirs: Bench) -> None:  # noqa: 
 
 @INSTALLED
 def test_commands_are_not_refused_by_their_looks(codex: Bench) -> None:
-    removing = ("mkdir -p a/b && rm -rf a && echo gone", "for i in 1 2; do rm -f x$i; done; echo gone")
+    removing = (
+        "mkdir a && rm -rf a; echo gone",
+        "for i in 1 2; do rm -f x$i; done; echo gone",
+        "\\rm -rf a; echo gone",
+    )
     codex.script(session=[*(shell(command) for command in removing), patch(), DONE])
-    assert codex.run().outcome == "completed"
-    assert said(codex).count("gone") == 2
+    record = codex.run()
+    assert (record.outcome, record.trace_disagreements) == ("completed", [])
+    assert said(codex).count("gone") == 3
 
 
 @INSTALLED

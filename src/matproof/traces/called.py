@@ -15,7 +15,8 @@ from matproof.traces.codex_exec import COMMAND, PATCH
 from matproof.traces.events import Event
 
 _ENTERING = re.compile(r"^cd \S+ && ")
-_SPACE = re.compile(r"(?:\\[nrt]|\s)+")
+_SPACE = re.compile(r"(\\\\)|(?:\\[nrt]|\s)+")
+"""Space in JSON, or an escaped backslash, which may stand before a letter that would look like one."""
 _COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell"})
 """Tools of Codex that run one command."""
 _APPLY = "apply_patch"
@@ -53,10 +54,14 @@ def _normal(text: str) -> str:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError):
-        return _SPACE.sub(" ", text).strip()
+        return _spaced(text)
     if isinstance(given, dict) and isinstance(given.get("command"), str):
         given["command"] = _ENTERING.sub("", given["command"].strip())
-    return _SPACE.sub(" ", json.dumps(given, sort_keys=True, ensure_ascii=False)).strip()
+    return _spaced(json.dumps(given, sort_keys=True, ensure_ascii=False))
+
+
+def _spaced(text: str) -> str:
+    return _SPACE.sub(lambda found: found[1] or " ", text).strip()
 
 
 @dataclass(slots=True)
