@@ -7,6 +7,7 @@ import pytest
 from reportlab.lib.enums import TA_JUSTIFY
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
+from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, FrameBreak, PageTemplate, Paragraph, SimpleDocTemplate, Table
 
 from matproof.papers.reading import read_pdf
@@ -69,3 +70,22 @@ def test_rows_with_empty_cells_stay_rows(tmp_path: Path) -> None:
     rows = [["Metal", "a (A)", "E (eV)"], ["Cu", "3.615", "-3.54"], ["", "3.62", "-3.5"], ["Ni", "3.52", ""]]
     markdown = table(tmp_path / "a.pdf", rows, valign="TOP")
     assert "| Cu | 3.615 | -3.54 |\n|  | 3.62 | -3.5 |\n| Ni | 3.52 |  |" in markdown
+
+
+def test_numbered_references_are_a_list_and_their_links_whole(tmp_path: Path) -> None:
+    lines = [
+        (72, 700, "1"),
+        (95, 700, "A. Rahman, Correlations in the motion of atoms in liquid argon, Phys. Rev. 136, A405."),
+        (72, 686, "2"),
+        (95, 686, "S. Body, Data and programs of the present work, deposited at https://github.com/some/"),
+        (95, 672, "one-else for all."),
+    ]
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    canvas.setFont("Helvetica", 10)
+    for x, y, words in lines:
+        canvas.drawString(x, y, words)
+    canvas.save()
+    markdown = read_pdf(tmp_path / "a.pdf")
+    assert "\n\n1 A. Rahman, Correlations" in markdown
+    assert "\n\n2 S. Body, " in markdown
+    assert "deposited at https://github.com/some/one-else for all.\n" in markdown

@@ -19,6 +19,7 @@ from matproof.papers.markers import page_marker
 
 _BULLET = re.compile(r"(?:[•◦▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d{1,3}\]|(?:Table|Figure|Fig\.)\s\w{1,4}[.:])")
 _NUMBERED_HEADING = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?\s+)?[A-Z]")
+_LIST_MARK = re.compile(r"[\[(]?\d{1,3}[\])]?[.:]?|[•◦▪‣–-]")
 _WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:-[A-Za-zÀ-ɏ]+)*")
 
 
@@ -155,7 +156,7 @@ def _breaks(paragraph: Paragraph, row: Row, leading: float) -> bool:
 
 def _block(paragraph: Paragraph, body: float, words: frozenset[str]) -> str:
     if paragraph.table:
-        return mark_doubtful(written_out(_table(paragraph.rows)))
+        return mark_doubtful(written_out(_table(paragraph.rows, words)))
     lines = [_safe(text_of(row.segments[0])) for row in paragraph.rows]
     text = mark_doubtful(written_out(join_lines([line for line in lines if line], words)))
     if len(paragraph.rows) <= 3 and len(text) <= 250 and paragraph.size >= 1.15 * body:
@@ -177,8 +178,8 @@ def _safe(text: str) -> str:
     return text.replace("<!--", "&lt;!--").strip()
 
 
-def _table(rows: Sequence[Row]) -> str:
-    """A Markdown table where the cells stand in columns, else one line a row."""
+def _table(rows: Sequence[Row], words: frozenset[str]) -> str:
+    """A Markdown table where the cells stand in columns, a list where it is one, else one line a row."""
     cells = [[(s.x0, s.x1, _safe(text_of(s)).replace("|", "\\|")) for s in row.segments] for row in rows]
     columns = _columns([(x0, x1) for row in cells for x0, x1, _ in row])
     lines: list[list[str]] = []
@@ -190,9 +191,27 @@ def _table(rows: Sequence[Row]) -> str:
         lines.append(line)
     if len(columns) < 2 or len(rows) < 2:
         return "\n".join("  ".join(text for _, _, text in row) for row in cells)
+    if len(columns) == 2 and _is_list(lines):
+        return _listed(lines, words)
     lines = _unwrapped(lines, [above.base - below.base for above, below in itertools.pairwise(rows)])
     lines.insert(1, ["---"] * len(columns))
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _is_list(lines: Sequence[Sequence[str]]) -> bool:
+    """Whether two columns are the numbers or bullets of a list, such as references, and its text."""
+    marks = [line[0] for line in lines if line[0]]
+    return all(map(_LIST_MARK.fullmatch, marks)) and any(len(line[1]) > 40 for line in lines)
+
+
+def _listed(lines: Sequence[Sequence[str]], words: frozenset[str]) -> str:
+    """One paragraph for each mark."""
+    items: list[list[str]] = []
+    for mark, text in lines:
+        if mark or not items:
+            items.append([])
+        items[-1] += [part for part in (f"{mark} {text}".strip(),) if part]
+    return "\n\n".join(join_lines(item, words) for item in items)
 
 
 def _unwrapped(lines: list[list[str]], gaps: list[float]) -> list[list[str]]:

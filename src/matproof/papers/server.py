@@ -10,12 +10,12 @@ usage: python -m matproof.papers.server --payload DIR --paper FILE [--artifacts 
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from matproof import __version__
-from matproof.papers.on_demand import TIMEOUT_S, OtherPdfs
 from matproof.papers.tool import (
     AGENT_PAYLOAD,
     AGENT_WORKDIR,
@@ -27,11 +27,28 @@ from matproof.papers.tool import (
     parse_pdf_tool,
 )
 
+if TYPE_CHECKING:
+    from matproof.papers.on_demand import OtherPdfs
+
 NOT_PARSED = 3
 """Exit status of `--once` where the PDF gave no text; the last line of standard error is the sentence for the agent."""
 
 
-async def serve(payload: Path, paper: Path, other: OtherPdfs) -> None:
+def reader(payload: Path, artifacts: Path) -> Callable[[str], str]:
+    """What reads other PDFs; it is imported with the first of them, so that the client waits less for the server."""
+    made: list[OtherPdfs] = []
+
+    def other(inside: str) -> str:
+        from matproof.papers.on_demand import OtherPdfs
+
+        if not made:
+            made.append(OtherPdfs(payload=payload, artifacts=artifacts))
+        return made[0](inside)
+
+    return other
+
+
+async def serve(payload: Path, paper: Path, other: Callable[[str], str]) -> None:
     """Answer one client until it closes our standard input."""
     import anyio.to_thread
     from mcp import types
@@ -63,7 +80,7 @@ async def serve(payload: Path, paper: Path, other: OtherPdfs) -> None:
         await server.run(received, sent, server.create_initialization_options())
 
 
-def once(inside: str, other: OtherPdfs) -> int:
+def once(inside: str, other: Callable[[str], str]) -> int:
     """Print the Markdown of one PDF."""
     try:
         sys.stdout.write(other(inside))
@@ -79,10 +96,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--payload", type=Path, default=Path(AGENT_PAYLOAD), help="the payload")
     parser.add_argument("--artifacts", type=Path, default=Path(AGENT_WORKDIR), help="the artifacts")
     parser.add_argument("--paper", type=Path, help="the parsed paper; paper.md of the payload if not given")
-    parser.add_argument("--timeout", type=float, default=TIMEOUT_S, help="seconds for one PDF")
     parser.add_argument("--once", metavar="PATH", help="a PDF as the agent names it: print its Markdown and end")
     asked = parser.parse_args(arguments)
-    other = OtherPdfs(payload=asked.payload, artifacts=asked.artifacts, timeout_s=asked.timeout)
+    other = reader(asked.payload, asked.artifacts)
     if asked.once is not None:
         return once(asked.once, other)
     import anyio
