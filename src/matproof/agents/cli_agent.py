@@ -92,6 +92,7 @@ class _Session:
                 write_text(self._place.home / name, text)
             sandbox = open_sandbox(self._spec(briefing), allow_weaker=work.allow_weaker)
             end, late = self._see_to_its_end(sandbox, briefing)
+        give_back(self._place.home)
         analysis, why = read_analysis(work.place.artifacts)
         answered = Answered(answer=None, ending="timeout" if late else end.ending, problem=end.problem or why)
         held = Held(answered=answered, reports=(sandbox.report,), provider_failure=work.gateway.failure_of(label))
