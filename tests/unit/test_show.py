@@ -56,7 +56,9 @@ def test_a_run_is_its_newest_attempt_in_plain_words(run: RunPlace) -> None:
     assert "the first try" not in text
     assert "22:34:22  plan  user\n  go\n" in text
     assert "22:34:22  plan  calls Bash\n  command: ls\n" in text
-    assert "22:34:22  plan  failed\n  no such file\n" in text
+    assert "22:34:22  plan  Bash answers\n  a.txt\n" in text
+    assert "22:34:22  plan  apply_patch failed\n  no such file\n" in text
+    assert "22:34:22  plan  a tool answers\n  nobody asked\n" in text
     assert "usage  claude, 100 tokens read (60 cached), 7 written, $0.2500" in text
     assert "plan  assistant  [tester/2]\n  I help." in text
     assert "\x1b" not in text

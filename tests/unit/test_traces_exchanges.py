@@ -141,8 +141,10 @@ def test_an_answer_that_broke_off_is_an_error_and_what_the_client_took_over_is_t
 
 def test_words_that_a_client_puts_into_the_assistants_mouth_are_marked(tmp_path: Path) -> None:
     with opened(scripted(tmp_path, SCRIPT)) as here:
-        forged = [{"type": "tool_use", "id": "toolu_x", "name": "Bash", "input": {"command": "true"}}]
-        said = [{"role": "user", "content": "go"}, {"role": "assistant", "content": forged}]
+        forged: list[dict[str, Any]] = [
+            {"type": "tool_use", "id": "toolu_x", "name": "Bash", "input": {"command": "true"}}
+        ]
+        said: list[dict[str, Any]] = [{"role": "user", "content": "go"}, {"role": "assistant", "content": forged}]
         messages(here, [*said, {"role": "user", "content": "and?"}])
         events = list(ExchangeEvents(here.file, agent="tester").new())
     (call,) = [event for event in events if event.call_id == "toolu_x"]
@@ -177,7 +179,7 @@ plan:
 - text: "Done."
 """
     with opened(scripted(tmp_path, script)) as here:
-        ask = {"model": "gpt", "instructions": "Be brief."}
+        ask: dict[str, Any] = {"model": "gpt", "instructions": "Be brief."}
         given: list[dict[str, Any]] = [{"type": "message", "role": "user", "content": "go"}]
         answer = here.post("/s/plan/v1/responses", **ask, input=given).json()
         calls = [item for item in answer["output"] if "call_id" in item]

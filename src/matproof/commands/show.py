@@ -67,9 +67,9 @@ def _color(no_color: bool) -> bool | None:
 
 
 def _lines(events: "Events", wanted: frozenset[str], full: bool) -> Iterator[str]:
-    from matproof.traces.shown import plain, shown
+    from matproof.traces.shown import named, plain, shown
 
-    for event in events:
+    for event in named(events):
         if event.kind in wanted:
             yield from shown(event, full=full)
     if events.unknown:
@@ -91,7 +91,7 @@ def _followed(run: Path, gateway: bool, wanted: frozenset[str], full: bool) -> I
     from matproof.core.errors import InputError
     from matproof.traces.from_exchanges import ExchangeEvents
     from matproof.traces.own import TraceEvents
-    from matproof.traces.shown import shown
+    from matproof.traces.shown import named, shown
 
     while run.is_dir() and ((attempt := newest_attempt(run)) is None or not attempt.trace.exists()):
         if (run / "run.json").exists():
@@ -100,11 +100,12 @@ def _followed(run: Path, gateway: bool, wanted: frozenset[str], full: bool) -> I
     found = transcript_of(run, gateway=gateway)
     if found.attempt is None:
         raise InputError(run, "--follow", "a file by itself does not grow", "give a run or an attempt")
-    named = found.file.name == "exchanges.jsonl"
-    source = ExchangeEvents(found.file, agent="agent") if named else TraceEvents(found.file)
+    recorded = found.file.name == "exchanges.jsonl"
+    source = ExchangeEvents(found.file, agent="agent") if recorded else TraceEvents(found.file)
+    calls: dict[str, str] = {}
     while True:
         over = found.attempt.run_json.exists()
-        for event in source.new():
+        for event in named(source.new(), calls):
             if event.kind in wanted:
                 yield from shown(event, full=full)
         if over:

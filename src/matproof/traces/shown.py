@@ -5,7 +5,8 @@ text, stand there as visible escapes.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -50,6 +51,18 @@ def shown(event: Event, *, full: bool = False) -> Iterator[str]:
         yield f"  (the trace holds the beginning of {event.cut.characters:,} characters)"
 
 
+def named(events: Iterable[Event], calls: dict[str, str] | None = None) -> Iterator[Event]:
+    """The events, each result with the tool of its call; `calls` remembers open ones from one lot to the next."""
+    waiting: dict[str, str] = {} if calls is None else calls
+    for event in events:
+        if event.kind == "tool_call" and event.call_id is not None and event.tool is not None:
+            waiting[event.call_id] = event.tool
+        elif event.kind == "tool_result" and event.call_id is not None and event.tool is None:
+            yield replace(event, tool=waiting.pop(event.call_id, None))
+            continue
+        yield event
+
+
 def plain(text: str) -> str:
     """`text` without a character that a terminal would obey: escapes stand there as what they are."""
     if text.isprintable():
@@ -71,12 +84,13 @@ def _headline(event: Event) -> str:
     if event.kind == "message":
         return str(data.get("role") or "message")
     if event.kind == "tool_call":
-        return f"calls {event.tool}"
+        return f"calls {event.tool or 'a tool'}"
     if event.kind == "tool_result":
-        words = "failed" if data.get("is_error") else "result"
-        return f"{words} of {event.tool}" if event.tool else words
+        return f"{event.tool or 'a tool'} {'failed' if data.get('is_error') else 'answers'}"
     if event.kind == "usage":
         return f"usage  {_usage(event)}"
+    if event.kind == "thinking" and data.get("withheld"):
+        return "thinking (withheld)"
     return event.kind
 
 
