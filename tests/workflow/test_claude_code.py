@@ -198,6 +198,7 @@ def test_lines_that_no_reader_expects_cost_nothing(claude: Bench) -> None:
     assert not any("can't be read" in sentence for sentence in record.trace_disagreements)
 
 
+@pytest.mark.slow
 def test_a_provider_that_fails_is_not_the_agents_failure(claude: Bench) -> None:
     (claude.root / "key").write_text("placeholder")
     (claude.root / "key").chmod(0o600)
