@@ -19,6 +19,7 @@ CHARACTERS_A_PAGE = 500_000
 MOST_EVENTS = 20_000
 """Events that are shown; the trace has them all."""
 _MOST_LINE = 200_000
+_COUNTS = (("input", "tokens read"), ("cached", "of them cached"), ("output", "written"))
 _OPEN = frozenset({"message", "tool_call", "diagnosis", "error", "limit", "phase"})
 """Kinds that are unfolded from the start."""
 
@@ -127,7 +128,7 @@ def _event(number: int, data: dict[str, Any]) -> Event:
         value = data.get(key)
         return value if isinstance(value, str) else ""
 
-    body = text("text")
+    body = "\n".join(filter(None, (_used(data), text("text"))))
     more = data.get("data")
     if isinstance(more, dict) and more:
         body += ("\n" if body else "") + _plain(more)
@@ -146,6 +147,17 @@ def _event(number: int, data: dict[str, Any]) -> Event:
         cut=whole if isinstance(whole, int) else None,
         open=kind in _OPEN and len(body) < 3000,
     )
+
+
+def _used(data: dict[str, Any]) -> str:
+    """Model, tokens and cost of an event that tells of what was used."""
+    tokens, cost = data.get("tokens"), data.get("cost_usd")
+    counts = [(tokens.get(key), word) for key, word in _COUNTS] if isinstance(tokens, dict) else []
+    parts = [f"{count:,} {word}" for count, word in counts if isinstance(count, int)]
+    if isinstance(cost, int | float):
+        parts.append(f"${cost:.4f}")
+    model = data.get("model")
+    return ", ".join([model, *parts] if parts and isinstance(model, str) else parts)
 
 
 def _plain(data: dict[str, Any]) -> str:
