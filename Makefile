@@ -54,6 +54,8 @@ lock: ## pin the dependencies again (needs uv on PATH)
 	uv pip compile pyproject.toml --extra build --extra science -c requirements/dev.lock --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --quiet \
 		-o requirements/demo.lock
+	uv pip compile requirements/inspect.in --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-emit-find-links --no-annotate --no-header --upgrade --quiet -o requirements/inspect.lock
 
 clean: ## delete all runs and results (CONFIRM=yes); the installation stays
 	@test "$(CONFIRM)" = yes || { echo "this deletes every run and its evidence in results/ and results-slurm/: make clean CONFIRM=yes"; exit 1; }

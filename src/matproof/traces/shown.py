@@ -91,6 +91,8 @@ def _headline(event: Event) -> str:
         return f"usage  {_usage(event)}"
     if event.kind == "thinking" and data.get("withheld"):
         return "thinking (withheld)"
+    if event.kind == "phase":
+        return " ".join(event.text.split())
     return event.kind
 
 
@@ -114,9 +116,9 @@ def _body(event: Event) -> str:
         return _arguments(event.text)
     data = {key: value for key, value in (event.data or {}).items() if key not in ("role", "exchange", "is_error")}
     if event.kind in ("message", "thinking", "tool_result") or not data:
-        return event.text
+        return "" if event.kind == "phase" else event.text
     told = json.dumps(data, ensure_ascii=False, default=str)
-    return f"{event.text}\n{told}" if event.text else told
+    return f"{event.text}\n{told}" if event.text and event.kind != "phase" else told
 
 
 def _arguments(text: str) -> str:
