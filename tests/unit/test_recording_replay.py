@@ -81,7 +81,7 @@ def test_a_helper_call_beside_it_is_answered_by_its_own_conversation(tmp_path: P
         (("made nothing",), "turn 1, tool result 0: line 1 was 'made ⟨path⟩', is 'made nothing'"),
         (("made /tmp/a\nand more",), "turn 1, tool result 0: line 2 was not there, is 'and more'"),
         (("made /tmp/a", "x"), "turn 1: 1 new tool results were recorded, 2 came"),
-        (("made " + "x" * 10_000,), f"turn 1, tool result 0: line 1 was 'made ⟨path⟩', is 'made {'x' * 152}...'"),
+        (("made " + "x" * 10_000,), f"turn 1, tool result 0: line 1 was 'made ⟨path⟩', is 'made {'x' * 155}...'"),
     ],
 )
 def test_strict_stops_at_the_turn_and_names_the_difference(

@@ -186,3 +186,7 @@ def test_a_difference_is_told_by_its_first_line() -> None:
     assert difference("a\nb\nc", "a\nB\nC") == "line 2 was 'b', is 'B'"
     assert difference("a\nb", "a") == "line 2 was 'b', is not there"
     assert difference("a", "a\n") == "line 2 was not there, is ''"
+    told = difference(f"{'x' * 5000}yes{'.' * 500}", f"{'x' * 5000}no{'.' * 500}")
+    assert len(told) < 400
+    assert "xyes." in told
+    assert "xno." in told

@@ -14,10 +14,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 MOST_KEPT = 2000
 """Longest normalised text that a script keeps whole, in characters."""
 _HEAD = 1000
+_SHOWN = 160
+"""Of a line that differs."""
 _READ = 200_000
 """Of a longer text, only so many characters are looked at."""
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -137,7 +140,9 @@ def difference(expected: str, found: str) -> str:
     """The first line in which two texts differ, in words."""
     pairs = zip([*expected.split("\n"), None], [*found.split("\n"), None], strict=False)
     number, (left, right) = next((at, pair) for at, pair in enumerate(pairs, 1) if pair[0] != pair[1])
-    return f"line {number} was {_quoted(left)}, is {_quoted(right)}"
+    alike = takewhile(lambda both: both[0] == both[1], zip(left or "", right or "", strict=False))
+    start = max(0, sum(1 for _ in alike) - _SHOWN // 2)
+    return f"line {number} was {_quoted(left, start)}, is {_quoted(right, start)}"
 
 
 @lru_cache(maxsize=64)
@@ -153,7 +158,11 @@ def _listed(found: re.Match[str]) -> str:
     return f"{mode} ⟨owner⟩ {'⟨size⟩' if mode.startswith('d') or len(size) > 9 else size} ⟨date⟩"
 
 
-def _quoted(line: str | None) -> str:
+def _quoted(line: str | None, start: int) -> str:
+    """As much of a line as tells the difference, which begins at `start` or soon after it."""
     if line is None:
         return "not there"
-    return repr(line if len(line) <= 160 else f"{line[:157]}...")
+    if len(line) <= _SHOWN:
+        return repr(line)
+    end = start + _SHOWN
+    return repr(f"{'...' if start else ''}{line[start:end]}{'...' if end < len(line) else ''}")
