@@ -126,6 +126,35 @@ def test_panels_side_by_side_are_one_figure(tmp_path: Path) -> None:
         assert pixels.width > 390 * 150 / 72
 
 
+def test_figures_of_two_columns_stay_apart(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    for number, (x, colour) in enumerate(((60, (200, 30, 30)), (310, (30, 30, 200))), start=1):
+        canvas.drawImage(ImageReader(Pixels.new("RGB", (10, 10), colour)), x, 600, 220, 120)
+        canvas.drawString(x, 580, f"Figure {number}. One of two in its column.")
+    canvas.save()
+    (tmp_path / "pictures").mkdir()
+    read_pdf(tmp_path / "a.pdf", figures=tmp_path / "pictures")
+    colours = []
+    for path in sorted((tmp_path / "pictures").iterdir()):
+        with Pixels.open(path) as picture:
+            colours.append(picture.getpixel((picture.width // 2, picture.height // 2)))
+    assert colours == [(200, 30, 30), (30, 30, 200)]
+
+
+def test_rows_of_panels_are_one_figure(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    for x, y in ((80, 600), (310, 600), (80, 430), (310, 430)):
+        canvas.bezier(x, y, x + 60, y + 110, x + 120, y + 10, x + 180, y + 120)
+        canvas.rect(x, y, 180, 120)
+        canvas.drawString(x + 80, y - 15, "q (1/A)")
+    canvas.drawString(80, 390, "Figure 2. Four panels.")
+    canvas.save()
+    (tmp_path / "pictures").mkdir()
+    markdown = read_pdf(tmp_path / "a.pdf", figures=tmp_path / "pictures")
+    assert [path.name for path in (tmp_path / "pictures").iterdir()] == ["page-1-figure-2.png"]
+    assert "In the figure: q (1/A) · q (1/A) · q (1/A) · q (1/A)\n" in markdown
+
+
 def test_a_picture_without_a_caption_is_kept_at_the_end_of_its_page(tmp_path: Path) -> None:
     markdown, pictures = parsed(tmp_path, photograph(tmp_path), text(TALK))
     assert list(pictures) == ["page-1-picture.png"]

@@ -23,9 +23,13 @@ MAX_OBJECTS = 20_000
 _MOST_PIXELS = 2000
 """Longest side of a picture."""
 _SCALE = 150 / 72
+_SEGMENTS = 20
+"""Segments of a path that are looked at."""
 _CELL = 6.0
 """Things nearer than about two of these are one cluster."""
 _SMALLEST = 36.0
+_MOST_LINES = 2000
+"""A page with more pieces of text is left as it is."""
 _REACH = 90.0
 """Farthest that a caption is from its figure."""
 
@@ -117,14 +121,14 @@ def drawn_on(page: Any) -> list[Drawn]:
 
 
 def _is_art(path: Any) -> bool:
-    """Whether a path has a curve or a slanted line among its first hundred segments."""
+    """Whether a path has a curve or a slanted line among its first segments."""
     import ctypes
 
     import pypdfium2.raw as pdfium
 
     x, y = ctypes.c_float(), ctypes.c_float()
     before: tuple[float, float] | None = None
-    for index in range(min(pdfium.FPDFPath_CountSegments(path), 100)):
+    for index in range(min(pdfium.FPDFPath_CountSegments(path), _SEGMENTS)):
         segment = pdfium.FPDFPath_GetPathSegment(path, index)
         kind = pdfium.FPDFPathSegment_GetType(segment)
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
@@ -144,44 +148,66 @@ def figures_of(drawn: Sequence[Drawn], upright: Sequence[Glyph], turned: Sequenc
         return []
     clusters = _clusters(drawn)
     lines = lines_of(upright)
+    if len(lines) > _MOST_LINES:
+        return []
     captions = [line for line in lines if CAPTION.match(text_of(line) + " ")]
+    labels = [line for line in lines if line not in captions and not _ends_prose(line, lines)]
     figures: list[Figure] = []
     left = list(clusters)
     for caption in captions:
         mine = _at(caption, left, lines, captions)
         if mine:
             left = [each for each in left if each not in mine]
-            figures.append(_figure(mine, caption, lines, captions, turned))
+            figures.append(_figure(mine, caption, lines, labels, turned))
     plain = [each for each in left if each.pictorial and not _holds_prose(each.box, lines)]
-    figures += [_figure([each], None, lines, captions, turned) for each in plain]
+    figures += [_figure([each], None, lines, labels, turned) for each in plain]
     return figures
 
 
 def _clusters(drawn: Sequence[Drawn]) -> list[Drawn]:
-    """What lies close together as one thing, found on a coarse grid; small things and lone rules are left out."""
-    cells: dict[tuple[int, int], list[int]] = {}
+    """What lies close together as one thing; small things and lone rules are left out.
+
+    Found on a coarse grid, by the outlines only, as a page may hold thousands of large objects.
+    """
+    parent = list(range(len(drawn)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    owner: dict[tuple[int, int], int] = {}
     for number, each in enumerate(drawn):
-        for column in range(int(each.box.x0 // _CELL), int(each.box.x1 // _CELL) + 1):
-            for row in range(int(each.box.y0 // _CELL), int(each.box.y1 // _CELL) + 1):
-                cells.setdefault((column, row), []).append(number)
+        for cell in _outline(each.box):
+            parent[root(number)] = root(owner.setdefault(cell, number))
+    for (column, row), number in owner.items():
+        for near in ((column + 1, row), (column, row + 1), (column + 1, row + 1), (column + 1, row - 1)):
+            if near in owner:
+                parent[root(number)] = root(owner[near])
+    groups: dict[int, Drawn] = {}
+    for number, each in enumerate(drawn):
+        groups[root(number)] = _one(groups.get(root(number), each), each)
     clusters: list[Drawn] = []
-    waiting = set(cells)
-    while waiting:
-        reached = [waiting.pop()]
-        members: set[int] = set()
-        while reached:
-            column, row = reached.pop()
-            members.update(cells[column, row])
-            near = {(column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)} & waiting
-            waiting -= near
-            reached += near
-        boxes = [drawn[number].box for number in members]
-        box = boxes[0]
-        for other in boxes[1:]:
-            box = box.with_(other)
-        if min(box.width, box.height) >= _SMALLEST:
-            clusters.append(Drawn(box, any(drawn[number].pictorial for number in members)))
-    return clusters
+    for each in groups.values():
+        merged = each
+        while inside := [other for other in clusters if max(other.box.gap(merged.box)) < 0]:
+            clusters = [other for other in clusters if other not in inside]
+            for other in inside:
+                merged = _one(merged, other)
+        clusters.append(merged)
+    return [each for each in clusters if min(each.box.width, each.box.height) >= _SMALLEST]
+
+
+def _one(first: Drawn, second: Drawn) -> Drawn:
+    return Drawn(first.box.with_(second.box), first.pictorial or second.pictorial)
+
+
+def _outline(box: Box) -> set[tuple[int, int]]:
+    """Cells of the grid that a box's edges touch."""
+    left, right, low, high = (int(edge // _CELL) for edge in (box.x0, box.x1, box.y0, box.y1))
+    across = {(column, row) for column in range(left, right + 1) for row in (low, high)}
+    return across | {(column, row) for row in range(low, high + 1) for column in (left, right)}
 
 
 def _at(
@@ -210,11 +236,18 @@ def _at(
             for one in mine[1:]:
                 whole = whole.with_(one.box)
             across, up = each.box.gap(whole)
-            if each not in mine and across < 60 and up < 40 and apart(each, above=above) > -0.5 * caption.size:
+            if each not in mine and across < 75 and up < 75 and apart(each, above=above) > -0.5 * caption.size:
+                taken = any(_speaks_of(other, each.box) for other in captions if other is not caption)
                 between = _prose_between(each.box, place, lines, captions, caption)
-                mine += [] if between else [each]
+                mine += [] if between or taken else [each]
         return mine
     return []
+
+
+def _speaks_of(caption: Segment, box: Box) -> bool:
+    """Whether a caption stands right below or above a cluster."""
+    place = box_of(caption)
+    return _shares(box, place) and -5 < box.gap(place)[1] < _REACH / 2
 
 
 def _column(caption: Segment, lines: Sequence[Segment]) -> Box:
@@ -247,13 +280,12 @@ def _figure(
     clusters: Sequence[Drawn],
     caption: Segment | None,
     lines: Sequence[Segment],
-    captions: Sequence[Segment],
+    labels: Sequence[Segment],
     turned: Sequence[Glyph],
 ) -> Figure:
     box = clusters[0].box
     for each in clusters[1:]:
         box = box.with_(each.box)
-    labels = [line for line in lines if line not in captions and not _ends_prose(line, lines)]
     box = _with_labels(box, labels, turned, caption)
     ordered = sorted(lines, key=lambda line: (-line.base, line.x0))
     inside = [line for line in labels if box.holds(_middle(line))]

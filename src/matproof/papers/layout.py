@@ -20,7 +20,7 @@ _JOIN_GAP = 1.2
 _EXPONENT = re.compile(r"[+-]?\d{1,3}(?:\.\d{1,3}|/\d{1,2})?")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Segment:
     """A run of glyphs on one line without a wide gap."""
 

@@ -18,7 +18,8 @@ from matproof.papers.tool import AGENT_PAYLOAD, AGENT_WORKDIR, PAPER, NotParsedE
 
 MAX_BYTES = 50_000_000
 MAX_PAGES = 300
-TIMEOUT_S = 60.0
+TIMEOUT_S = 45.0
+"""Less than clients wait for a tool, which is a minute at the least."""
 _KEPT = 8
 """Parsed PDFs kept in memory."""
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from matproof.core.clock import elapsed
 from matproof.core.files import write_bytes
 from matproof.papers.figures import Figure, drawn_on, figures_of, picture
 from matproof.papers.glyphs import TooManyGlyphsError, read_glyphs
@@ -13,6 +14,8 @@ from matproof.papers.prose import to_markdown
 MAX_PAGES = 1000
 MAX_FIGURES = 200
 """Most pictures of one PDF."""
+MAX_DRAWING_S = 40.0
+"""Most seconds spent on pictures of one PDF; what comes later keeps its caption and text."""
 
 
 class UnreadableError(Exception):
@@ -22,6 +25,26 @@ class UnreadableError(Exception):
         super().__init__(problem)
         self.problem = problem
         self.remedy = remedy
+
+
+class _Pictures:
+    """The pictures of one PDF, as far as there is a folder for them and time."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._names: list[str] = []
+        self._spent = 0.0
+
+    def block(self, page: Any, number: int, figure: Figure) -> str:
+        """What stands for the figure in the text of page `number`; its picture is written."""
+        name = None
+        if self._folder is not None and len(self._names) < MAX_FIGURES and self._spent < MAX_DRAWING_S:
+            name = figure.name(number, self._names)
+            self._names.append(name)
+            began = elapsed()
+            write_bytes(self._folder / name, picture(page, figure.box))
+            self._spent += elapsed() - began
+        return figure_block(name, figure.number, number, figure.text)
 
 
 def read_pdf(pdf: Path, max_pages: int = MAX_PAGES, figures: Path | None = None) -> str:
@@ -36,12 +59,12 @@ def read_pdf(pdf: Path, max_pages: int = MAX_PAGES, figures: Path | None = None)
         raise UnreadableError("it is not a PDF, or a damaged one", "fetch it again, or give paper.md") from error
     pages: list[list[Row | str]] = []
     extras: list[str] = []
-    names: list[str] = []
+    pictures = _Pictures(figures)
     try:
         if not 0 < len(document) <= max_pages:
             raise UnreadableError(f"it has {len(document)} pages", f"give 1 to {max_pages} pages, or paper.md")
         for number in range(len(document)):
-            rows, turned = _page(document, number, figures, names)
+            rows, turned = _page(document, number, pictures)
             pages.append(rows)
             extras.append(turned)
     finally:
@@ -51,7 +74,7 @@ def read_pdf(pdf: Path, max_pages: int = MAX_PAGES, figures: Path | None = None)
     return to_markdown(pages, extras)
 
 
-def _page(document: Any, number: int, figures: Path | None, names: list[str]) -> tuple[list[Row | str], str]:
+def _page(document: Any, number: int, pictures: "_Pictures") -> tuple[list[Row | str], str]:
     """A page's rows with its figures between them, and its turned text that stands in none."""
     import pypdfium2
 
@@ -62,7 +85,7 @@ def _page(document: Any, number: int, figures: Path | None, names: list[str]) ->
     try:
         upright, turned = read_glyphs(page)
         found = figures_of(drawn_on(page), upright, turned)
-        blocks = [_block(page, number + 1, figure, figures, names) for figure in found]
+        blocks = [pictures.block(page, number + 1, figure) for figure in found]
     except TooManyGlyphsError as error:
         raise UnreadableError(f"page {number + 1} has too many characters", "give paper.md") from error
     finally:
@@ -71,16 +94,6 @@ def _page(document: Any, number: int, figures: Path | None, names: list[str]) ->
     rows = rows_in_order(lines_of([glyph for glyph in upright if id(glyph) not in taken]))
     loose = (f" {glyph.char}" if glyph.spaced else glyph.char for glyph in turned if id(glyph) not in taken)
     return _with_figures(rows, found, blocks), " ".join("".join(loose).split())
-
-
-def _block(page: Any, number: int, figure: Figure, folder: Path | None, names: list[str]) -> str:
-    """What stands for the figure in the text; its picture is written where there is a folder for it."""
-    name = None
-    if folder is not None and len(names) < MAX_FIGURES:
-        name = figure.name(number, names)
-        names.append(name)
-        write_bytes(folder / name, picture(page, figure.box))
-    return figure_block(name, figure.number, number, figure.text)
 
 
 def _with_figures(rows: list[Row], figures: list[Figure], blocks: list[str]) -> list[Row | str]:
