@@ -75,7 +75,7 @@ def _seen(events: Iterable[Event]) -> _Seen:
         origin = data.get("from")
         spoken = event.kind == "message" and data.get("role") == "assistant"
         if origin == "request" and (spoken or event.kind == "tool_call"):
-            if not event.text.startswith(_CLIENTS_WORDS):
+            if not event.text.startswith(_CLIENTS_WORDS) and not _answered(event, seen):
                 seen.claimed.append(f"{event.tool} {_quoted(event.text)}" if event.tool else _quoted(event.text))
         elif spoken:
             must = "/" not in lane and origin is None
@@ -91,6 +91,13 @@ def _seen(events: Iterable[Event]) -> _Seen:
         elif event.kind == "error" and int(data.get("status", 0)) < 300:
             seen.broken = True
     return seen
+
+
+def _answered(event: Event, seen: _Seen) -> bool:
+    """Whether an answer of another lane held it: where Codex has its history summed up, it offers no tools."""
+    if event.kind == "tool_call":
+        return any(call.given == call_of(event).given for call in seen.calls.get(event.call_id or "", ()))
+    return _key(event.text) in seen.texts
 
 
 def _told(events: Iterable[Event]) -> _Told:
