@@ -148,6 +148,19 @@ def test_a_loop_ends_at_the_limit_of_requests(codex: Bench) -> None:
 
 
 @INSTALLED
+def test_a_history_that_nears_the_models_window_is_summed_up(codex: Bench) -> None:
+    codex.setting(limits={"requests": 3})
+    full = {"usage": {"input_tokens": 1_000_000, "output_tokens": 10}}
+    codex.script(session=[shell("echo one", **full), {"text": "One was echoed.", **full}])
+    record = codex.run()
+    assert (record.outcome, record.trace_disagreements) == ("budget", [])
+    _, summing, after = requests(codex)
+    assert "tools" not in summing or summing["tools"] == []
+    assert "One was echoed." in json.dumps(after["input"])
+    assert "The integers from one to 10 add up to 55." in json.dumps(after["input"])
+
+
+@INSTALLED
 def test_a_client_that_is_killed_is_the_agents_failure(codex: Bench) -> None:
     codex.script(session=[shell(ADD), shell("kill -9 $PPID; sleep 1"), DONE])
     record = codex.run()
