@@ -25,19 +25,15 @@ pip() { .venv-docling/bin/python -m pip --disable-pip-version-check "$@"; }
 
 # What pip would fetch is known before it fetches it.
 if [ "${DOCLING_CUDA:-}" != yes ] && ! command -v nvidia-smi >/dev/null; then
-    cuda=$(pip install --quiet --dry-run --no-deps --report - -c "$constraints" torch | .venv-docling/bin/python -c '
-import json, sys
-for item in json.load(sys.stdin)["install"]:
-    needs = item["metadata"].get("requires_dist", [])
-    print(sum(need.startswith(("nvidia", "cuda", "triton")) for need in needs))')
-    if [ "${cuda:-0}" != 0 ]; then
+    plan=$(pip install -qq --dry-run --no-deps --report - -c "$constraints" torch) || exit 1
+    if echo "$plan" | grep -Eq '"(nvidia|cuda|triton)[-_a-z0-9]*[ =<>~!;[]'; then
         echo "pip would install torch for CUDA (several GB), and this machine has no GPU: set pip up to take CPU builds" >&2
         echo "of torch, as its installation guide says, or run: DOCLING_CUDA=yes scripts/docling.sh" >&2
         exit 1
     fi
 fi
 echo "installing Docling into .venv-docling (one to two minutes, 1.8 GB)"
-pip install --quiet --no-compile -c "$constraints" torch
-pip install --quiet --no-compile -c "$constraints" docling
+pip install -qq --no-compile -c "$constraints" torch
+pip install -qq --no-compile -c "$constraints" docling
 rm -f .venv-docling/installed-*
 touch "$stamp"
