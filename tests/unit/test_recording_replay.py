@@ -1,5 +1,6 @@
 """A recorded script behind the gateway: which conversation a request continues, and what is said of drift."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,9 @@ from gateway_fixture import Open, opened
 
 from matproof.core.errors import InputError
 from matproof.models.scripted import ScriptedBackend
+from matproof.models.scripts import read_script
+from matproof.models.templates import Templates
+from matproof.models.volatile import KINDS
 
 TOOLS = [{"name": "Bash", "input_schema": {}}]
 LOOK = {"tools": [{"name": "Bash", "input": {"command": "mktemp"}}], "usage": {"input_tokens": 9, "output_tokens": 1}}
@@ -212,3 +216,19 @@ def test_usage_says_what_was_cached(tmp_path: Path) -> None:
         }
         (exchange,) = here.exchanges()
         assert {name: getattr(exchange, name) for name in usage} == usage
+
+
+def test_every_script_in_the_manual_is_valid(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/record-replay.md").read_text()
+    scripts = [block for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "conversations:" in block]
+    assert scripts
+    for number, text in enumerate(scripts):
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(text)
+        assert read_script(path, Templates(())).conversations
+
+
+def test_the_manual_names_every_placeholder() -> None:
+    page = (Path(__file__).parents[2] / "docs/record-replay.md").read_text()
+    kinds = {kind for kind, _ in KINDS} - {"listed"} | {"cwd", "owner", "size"}
+    assert kinds == set(re.findall("`⟨([a-z]+)⟩`", page))

@@ -32,7 +32,7 @@ _BEFORE, _AFTER = r"(?<![\w⟩])", r"(?![\w⟨])"
 _ROOT = r"(?<![\w/.<⟩-])"
 """Before a path: nothing that it could be the rest of, and no end of an element such as `</root>`."""
 
-_KINDS: tuple[tuple[str, str], ...] = (
+KINDS: tuple[tuple[str, str], ...] = (
     (
         # One line of `ls -l`, up to the name: owner, date and a directory's size are those of a machine.
         "listed",
@@ -76,9 +76,10 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("duration", rf"(?:(?<=real\t)|(?<=user\t)|(?<=sys\t))\d+m[\d.]{{1,10}}s{_AFTER}"),
     ("duration", rf"(?<= in )\d+(?:\.\d+)? ?(?:ms|s|seconds){_AFTER}"),
 )
+"""Kind → what it looks like; where two fit at one place, the earlier one counts."""
 SOURCES = frozenset({"uuid", "path", "mktemp", "date", "time", "epoch", "address", "hex", "port", "id"})
 """Kinds whose value, said again by the model, was read rather than thought of: a duration could be any number."""
-_ANY = "|".join(f"(?P<{kind}_{number}>{pattern})" for number, (kind, pattern) in enumerate(_KINDS))
+_ANY = "|".join(f"(?P<{kind}_{number}>{pattern})" for number, (kind, pattern) in enumerate(KINDS))
 
 
 @dataclass(frozen=True, slots=True)
