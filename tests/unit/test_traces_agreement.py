@@ -42,7 +42,7 @@ plan:
   text: "I look."
   tools:
     - {name: exec_command, input: {cmd: "printf 'one  two'; seq 3"}}
-    - {name: exec_command, input: {cmd: "echo \\"it's\\" && false"}}
+    - {name: exec_command, input: {cmd: "echo \\"it's\\" && printf 'a\\\\nb' && false"}}
   usage: {input_tokens: 1200, output_tokens: 40}
 - tools: [{name: apply_patch, input: "*** Begin Patch\\n*** Add File: out.txt\\n+hello\\n*** End Patch\\n"}]
   usage: {input_tokens: 1300, output_tokens: 50}
@@ -114,6 +114,26 @@ def test_an_honest_codex_session_agrees(codex: list[Session]) -> None:
     assert disagreements(told, seen(codex)) == []
     assert (pairing(told).pairs, pairing(seen(codex)).pairs) == (3, 5)
     assert pairing(told).complete
+
+
+def test_a_codex_session_in_which_the_model_writes_programs_agrees(codex: list[Session], tmp_path: Path) -> None:
+    from matproof.agents.codex.agent import Codex
+
+    script = """
+plan:
+- tools:
+    - name: exec
+      input: |
+        for (const n of [1, 2]) { const r = await tools.exec_command({cmd: "seq " + n}); text(r.output); }
+  usage: {input_tokens: 1200, output_tokens: 40}
+- text: "Done."
+  usage: {input_tokens: 1300, output_tokens: 50}
+"""
+    with opened(scripted(tmp_path, script), file=tmp_path / "exchanges.jsonl") as here:
+        done = session(Codex(), here, tmp_path / "home", model="gpt-6-sol")
+    told = list(read_events(done.stdout))
+    assert [event.text for event in told if event.kind == "tool_result"] == ["1\n", "1\n2\n"]
+    assert disagreements(told, seen([done])) == []
 
 
 def test_a_client_that_was_stopped_half_way_agrees(claude: list[Session], codex: list[Session], tmp_path: Path) -> None:

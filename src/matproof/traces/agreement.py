@@ -13,6 +13,7 @@ from typing import Any
 
 from matproof.models.conversation import total, without_reminders
 from matproof.traces.called import Call, Codex, call_of
+from matproof.traces.codex_exec import AGENT as CODEX
 from matproof.traces.events import Event, TokenCounts
 
 MOST = 20
@@ -50,6 +51,7 @@ class _Told:
     texts: dict[int, str] = field(default_factory=dict)
     totals: dict[Any, TokenCounts | None] = field(default_factory=dict)
     """Session → its tokens so far, told again after each turn."""
+    codex: bool = False
     begun: int = 0
     ended: int = 0
 
@@ -104,6 +106,7 @@ def _told(events: Iterable[Event]) -> _Told:
     told = _Told()
     for event in events:
         data = event.data or {}
+        told.codex = told.codex or event.agent == CODEX
         if event.kind == "message" and data.get("role") == "assistant" and event.model != _SYNTHETIC:
             if not event.cut and not event.text.startswith(_CLIENTS_WORDS):
                 told.texts[_key(event.text)] = _quoted(event.text)
@@ -132,7 +135,8 @@ def _calls(told: _Told, seen: _Seen) -> Iterator[str]:
                 f"the model gave {_quoted(made.given)}"
             )
     left = [call for calls in waiting.values() for call in calls]
-    strange, left = seen.codex.without_known(strange, left)
+    if told.codex:
+        strange, left = seen.codex.without_known(strange, left)
     same = Counter((call.tool, call.given) for call in left)
     for call in strange:
         if same[call.tool, call.given] > 0:

@@ -15,11 +15,12 @@ from matproof.traces.codex_exec import COMMAND, PATCH
 from matproof.traces.events import Event
 
 _ENTERING = re.compile(r"^cd \S+ && ")
-_SPACE = re.compile(r"(\\\\)|(?:\\[nrt]|\s)+")
+_BARE = re.compile(r"\\+[nrt]|[\s'\"\\`]+")
 """Space in JSON, or an escaped backslash, which may stand before a letter that would look like one."""
 _COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell"})
 """Tools of Codex that run one command."""
 _APPLY = "apply_patch"
+_PROGRAM = "exec"
 _RAN = ("Wall time", "Exit code", "exit code", "exited with code")
 """One of these stands in the result of a command that Codex did run."""
 
@@ -53,15 +54,20 @@ def call_of(event: Event, *, exchange: int = 0, must: bool = True) -> Call:
 def _normal(text: str) -> str:
     try:
         given = json.loads(text)
+        if isinstance(given, dict) and isinstance(given.get("command"), str):
+            given["command"] = _ENTERING.sub("", given["command"].strip())
+        return json.dumps(_spaced(given), sort_keys=True, ensure_ascii=False)
     except (ValueError, RecursionError):
-        return _spaced(text)
-    if isinstance(given, dict) and isinstance(given.get("command"), str):
-        given["command"] = _ENTERING.sub("", given["command"].strip())
-    return _spaced(json.dumps(given, sort_keys=True, ensure_ascii=False))
+        return " ".join(text.split())
 
 
-def _spaced(text: str) -> str:
-    return _SPACE.sub(lambda found: found[1] or " ", text).strip()
+def _spaced(value: Any) -> Any:
+    """`value` with single spaces in its texts."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, dict):
+        return {key: _spaced(each) for key, each in value.items()}
+    return [_spaced(each) for each in value] if isinstance(value, list) else value
 
 
 @dataclass(slots=True)
@@ -80,12 +86,9 @@ class Codex:
 
         What Codex never reports is not among the latter: other tools than commands, and commands that never ran.
         """
-        named = {call.tool for call in reported} & {COMMAND, PATCH} or {call.tool for call in made} & _COMMANDS
-        if not named:
-            return reported, made
         asked = {_bare(text) for call in made if call.tool in _COMMANDS for text in _strings(call.given)}
-        # A program of a model that writes programs to call tools; also the text of a patch.
-        programs = [text for call in made if call.tool not in _COMMANDS for text in _strings(call.given)]
+        # A model that writes programs which call tools computes its commands: nobody can look for them.
+        computed = any(call.tool == _PROGRAM for call in made)
         everything = [text for call in made for text in _strings(call.given)]
         strange: list[Call] = []
         done: set[str] = set()
@@ -93,7 +96,7 @@ class Codex:
         for call in reported:
             script = _script(call.given) if call.tool == COMMAND else ""
             names = _changed(call.given) if call.tool == PATCH else []
-            if script in asked or (script and any(script in _bare(text) for text in programs)):
+            if script in asked or (computed and call.tool in (COMMAND, PATCH)):
                 done.add(script)
             elif names and all(any(name in text for text in everything) for name in names):
                 patched.update(names)
@@ -140,7 +143,7 @@ def _script(given: str) -> str:
 
 def _bare(text: str) -> str:
     """A command without space and quoting, which shells and reports write differently."""
-    return re.sub(r"[\s'\"\\]+", "", text)
+    return _BARE.sub("", text)
 
 
 def _changed(given: str) -> list[str]:
