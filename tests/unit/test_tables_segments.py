@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from records_fixture import checked, judgement, run_record, write_claim, write_run
 
@@ -15,8 +15,8 @@ from matproof.records.evaluation import EvaluationRecord
 from matproof.tables import segments
 from matproof.tables.gather import gather
 from matproof.tables.scan import find_runs
-from matproof.tables.segments import MOST_SEGMENTS, shards_directory, stored_shards
-from matproof.tables.shards import _read
+from matproof.tables.segments import MOST_SEGMENTS, shard_line, shards_directory, stored_shards
+from matproof.tables.shards import Shard, _read
 
 CLAIMS = ("MD-1_a", "MD-2_b", "DFT-3_c")
 
@@ -165,6 +165,28 @@ def test_what_the_fast_way_accepts_is_what_the_record_accepts(tmp_path: Path, fi
         except InputError as error:
             return str(error)
 
-    assert outcome(lambda: _read(EvaluationRecord, path, path.read_bytes())) == outcome(
+    assert outcome(lambda: _read(EvaluationRecord, tmp_path, path.name, path.read_bytes())) == outcome(
         lambda: EvaluationRecord.read(path)
     )
+
+
+_storable = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(), max_size=5),
+)
+
+
+@given(value=_storable)
+@example(value="half of \ud83d a pair")
+@example(value=1e300)
+def test_a_line_says_what_a_shard_does_whatever_an_agent_wrote(value: Any) -> None:
+    import json
+
+    line = shard_line("a/b/1", "hash", Shard(state="complete", tables={"runs": [{"reason": value}]}))
+    slow = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    (row,) = json.loads(line)["runs"]
+    assert row == ({} if value is None else {"reason": json.loads(slow)})
+    assert type(row.get("reason")) is type(value)

@@ -89,7 +89,8 @@ def _order(row: Row) -> tuple[int, int, str, str, int, str, str]:
 
 def _apart(row: Row) -> int:
     """How far judge and program are apart where they disagree, 1 to 4; 0 where they don't."""
-    if row["agree"] is not False or row["score"] is None:
+    score: int | None = row["score"]
+    if row["agree"] is not False or score is None:
         return 0
     usual = "correct" if row["checks_success"] else "undetermined"
-    return abs(row["score"] - _AS_SCORE[row["verdict"] or usual])
+    return abs(score - _AS_SCORE[row["verdict"] or usual])

@@ -12,6 +12,11 @@ from pathlib import Path
 
 from matproof.records.places import Results, RunPlace
 
+_NAMES = RunPlace(Path())
+ATTEMPTS, EVALUATIONS = _NAMES.attempts.name, _NAMES.evaluations.name
+RUN_JSON = _NAMES.run_json.name
+"""Names below a run: a Path for each of a thousand files costs more than to read them."""
+
 Signature = list[tuple[str, int, int, int]]
 """(path below the run, size in bytes, modification time in ns, file number), sorted."""
 
@@ -47,25 +52,31 @@ def find_runs(results: Path) -> Iterator[FoundRun]:
     root = Results(results).runs
     for claim in _directories(os.fspath(root)):
         for setting in _directories(f"{root}/{claim}"):
+            home = root / claim / setting
             for repeat in sorted(_directories(f"{root}/{claim}/{setting}"), key=lambda name: (len(name), name)):
                 if repeat.isdecimal() and repeat.isascii():
-                    yield FoundRun(claim, setting, repeat, RunPlace(root / claim / setting / repeat))
+                    yield FoundRun(claim, setting, repeat, RunPlace(home / repeat))
 
 
 def contents_of(place: RunPlace) -> Contents:
     """The records of the run at `place` and their signature, taken before anything is read."""
     root = os.fspath(place.root)
-    attempts = sorted(int(name) for name in _directories(f"{root}/{place.attempts.name}") if name.isdecimal())
+    attempts = sorted(int(name) for name in _directories(f"{root}/{ATTEMPTS}") if name.isdecimal())
     found: Signature = []
-    _add(found, root, place.run_json.name)
+    _add(found, root, RUN_JSON)
     for number in attempts:
-        name = f"{place.attempts.name}/{number:03d}"
+        name = attempt_name(number)
         found.append((name, 0, 0, 0))
-        _add(found, root, f"{name}/{place.run_json.name}")
-    evaluations = _records(f"{root}/{place.evaluations.name}")
+        _add(found, root, f"{name}/{RUN_JSON}")
+    evaluations = _records(f"{root}/{EVALUATIONS}")
     for name in evaluations:
-        _add(found, root, f"{place.evaluations.name}/{name}")
+        _add(found, root, f"{EVALUATIONS}/{name}")
     return Contents(attempts, evaluations, sorted(found))
+
+
+def attempt_name(number: int) -> str:
+    """Path of an attempt's directory below its run."""
+    return f"{ATTEMPTS}/{number:03d}"
 
 
 def signature_of(place: RunPlace) -> Signature:

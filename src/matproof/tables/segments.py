@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from matproof import __version__
 from matproof.core.files import write_bytes
 from matproof.records.places import Results
@@ -70,7 +72,10 @@ def shard_line(key: str, signature: str, shard: Shard) -> bytes:
     for name, rows in (*shard.tables.items(), ("problems", shard.problems)):
         if rows:
             line[name] = [{column: value for column, value in row.items() if value is not None} for row in rows]
-    return json.dumps(line, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    try:
+        return to_json(line)
+    except PydanticSerializationError:  # text that UTF-8 can't hold, which an agent may write: the slow way replaces it
+        return json.dumps(line, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
 def segments_of(results: Path) -> list[Path]:
@@ -135,11 +140,10 @@ def rows_of(table: Any, name: str, metadata: dict[str, str] | None = None) -> An
     One piece, since the bytes of a Parquet file depend on the pieces, and those on when each run was read.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     schema = arrow_schema(name, metadata)
-    flat = pc.list_flatten(table[name])
-    arrays = [chunk.flatten() for chunk in flat.chunks if len(chunk)]
+    flat = [chunk.flatten() for chunk in table[name].chunks]  # a method: pyarrow.compute takes long to import
+    arrays = [chunk.flatten() for chunk in flat if len(chunk)]
     columns = [pa.chunked_array([part[at] for part in arrays], field.type) for at, field in enumerate(schema)]
     return pa.Table.from_arrays(columns, schema=schema).combine_chunks()
 

@@ -4,6 +4,7 @@ Never raises for what a file holds: that becomes a problem in the shard. What a 
 always; two copies of a run's record with the same bytes are checked once. Shards are kept in segments (see there).
 """
 
+import os
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -17,7 +18,16 @@ from matproof.records.evaluation import EvaluationRecord
 from matproof.records.run import RunRecord
 from matproof.tables import rows
 from matproof.tables.columns import SHARDED, Row
-from matproof.tables.scan import Contents, FoundRun, Signature, find_runs, signature_of
+from matproof.tables.scan import (
+    EVALUATIONS,
+    RUN_JSON,
+    Contents,
+    FoundRun,
+    Signature,
+    attempt_name,
+    find_runs,
+    signature_of,
+)
 
 __all__ = ["FoundRun", "Shard", "Signature", "State", "find_runs", "read_shard", "signature_of"]
 
@@ -49,41 +59,41 @@ def _worth(record: RunRecord) -> tuple[bool, int]:
 
 
 class _Reader:
-    """Reads the records of one run into rows and problems."""
+    """Reads the records of one run into rows and problems. A record is named by its path below the run."""
 
     def __init__(self, results: Path, run: FoundRun, contents: Contents) -> None:
         self._results = results
         self._run = run
+        self._root = os.fspath(run.place.root)
         self._contents = contents
         self._checked: dict[bytes, RunRecord] = {}
         self.tables: dict[str, list[Row]] = {name: [] for name in SHARDED}
         self.problems: list[Row] = []
 
     def read(self) -> State:
-        place = self._run.place
         tries = [record for number in self._contents.attempts if (record := self._attempt(number)) is not None]
-        path, (there, record) = place.run_json, self._record(place.run_json)
+        name, (there, record) = RUN_JSON, self._record(RUN_JSON)
         if not there:
             # Snakemake removes run.json before another try: what an earlier one found is not lost with that try.
             record = max(tries, key=_worth, default=None)
             if record is None:
                 return "unfinished"
-            path = place.attempt(record.attempt).run_json
+            name = f"{attempt_name(record.attempt)}/{RUN_JSON}"
         if record is None:
             return "broken"
         complete = record.complete
-        if not self._add(path, record, complete=complete, tries=tries):
+        if not self._add(name, record, complete=complete, tries=tries):
             return "broken"
         if not complete:
             return "infrastructure"
         self._evaluations(record)
         return "complete"
 
-    def _add(self, path: Path, record: RunRecord, *, complete: bool, tries: list[RunRecord]) -> bool:
+    def _add(self, name: str, record: RunRecord, *, complete: bool, tries: list[RunRecord]) -> bool:
         others = [other for other in tries if other.attempt != record.attempt]
         lost = sum(not item.complete for item in [record, *others])
         return self._keep(
-            path,
+            name,
             runs=[rows.run_row(record, attempts=len(self._contents.attempts), lost=lost, complete=complete)],
             steps=rows.step_rows(record),
             usage=[
@@ -92,44 +102,51 @@ class _Reader:
             ],
         )
 
-    def _keep(self, path: Path, **tables: list[Row]) -> bool:
-        """Take the rows that came from `path`, all or none: one that can't be stored leaves none behind."""
+    def _keep(self, source: str, **tables: list[Row]) -> bool:
+        """Take the rows that came from `source`, all or none: one that can't be stored leaves none behind."""
         for row in (row for found in tables.values() for row in found):
             if (wrong := _unstorable(row)) is not None:
-                self._problem(path, InputError(path, *wrong, "run its station again"))
+                self._problem(source, InputError(self._path(source), *wrong, "run its station again"))
                 return False
         for name, found in tables.items():
             self.tables[name] += found
         return True
 
     def _attempt(self, number: int) -> RunRecord | None:
-        return self._record(self._run.place.attempt(number).run_json)[1]
+        return self._record(f"{attempt_name(number)}/{RUN_JSON}")[1]
 
-    def _record(self, path: Path) -> tuple[bool, RunRecord | None]:
-        """Whether there is something at `path`, and the record that it is; a run's own is a copy of an attempt's."""
+    def _path(self, name: str) -> Path:
+        return self._run.place.root / name
+
+    def _bytes(self, name: str) -> bytes:
+        with open(f"{self._root}/{name}", "rb", buffering=0) as stream:  # noqa: PTH123 - see scan._NAMES
+            return stream.read()
+
+    def _record(self, name: str) -> tuple[bool, RunRecord | None]:
+        """Whether there is something at `name`, and the record that it is; a run's own is a copy of an attempt's."""
         remedy = f"matproof rerun {self._run.claim}"
         try:
-            data = path.read_bytes()
-            record = self._checked.get(data) or _read(RunRecord, path, data)
+            data = self._bytes(name)
+            record = self._checked.get(data) or _read(RunRecord, self._run.place.root, name, data)
         except (FileNotFoundError, NotADirectoryError):
             return False, None
         except (InputError, OSError, ValueError, RecursionError) as error:
-            self._problem(path, error, remedy=remedy)
+            self._problem(name, error, remedy=remedy)
             return True, None
         found = (record.claim, record.setting, str(record.repeat))
-        for name, says, is_ in zip(("claim", "setting", "repeat"), found, self._run.key, strict=True):
+        for field_name, says, is_ in zip(("claim", "setting", "repeat"), found, self._run.key, strict=True):
             if says != is_:
-                self._problem(path, InputError(path, name, f"says {says!r}, lies under {is_!r}", "move it back"))
+                wrong = f"says {says!r}, lies under {is_!r}"
+                self._problem(name, InputError(self._path(name), field_name, wrong, "move it back"))
                 return True, None
         self._checked[data] = record
         return True, record
 
     def _evaluations(self, run: RunRecord) -> None:
         for name in self._contents.evaluations:
-            path = self._run.place.evaluations / name
-            if (record := self._evaluation(path, run)) is not None:
+            if (record := self._evaluation(name, run)) is not None:
                 self._keep(
-                    path,
+                    f"{EVALUATIONS}/{name}",
                     evaluations=rows.evaluation_rows(record),
                     judgements=rows.judgement_rows(record),
                     checks=rows.check_rows(record),
@@ -142,39 +159,40 @@ class _Reader:
         if looked:
             self.tables["runs"][0]["detected"] = any(looked)
 
-    def _evaluation(self, path: Path, run: RunRecord) -> EvaluationRecord | None:
+    def _evaluation(self, file: str, run: RunRecord) -> EvaluationRecord | None:
+        source, remedy = f"{EVALUATIONS}/{file}", f"remove {file} and evaluate again"
         try:
-            record = _read(EvaluationRecord, path, path.read_bytes())
+            record = _read(EvaluationRecord, self._run.place.root, source, self._bytes(source))
         except (InputError, OSError, ValueError, RecursionError) as error:
-            self._problem(path, error, remedy=f"remove {path.name} and evaluate again")
+            self._problem(source, error, remedy=remedy)
             return None
         expected = {
             "claim": run.claim,
             "setting": run.setting,
             "repeat": run.repeat,
-            "judge": path.stem,
+            "judge": file.removesuffix(".json"),
             "attempt": run.attempt,
         }
         for name, value in expected.items():
             says = getattr(record, name)
             if says != value:
-                remedy = f"remove {path.name} and evaluate again"
-                self._problem(path, InputError(path, name, f"judges {says!r}, the run is {value!r}", remedy))
+                wrong = f"judges {says!r}, the run is {value!r}"
+                self._problem(source, InputError(self._path(source), name, wrong, remedy))
                 return None
         return record
 
-    def _problem(self, path: Path, error: Exception, remedy: str | None = None) -> None:
-        row = rows.problem_row(path, error, below=self._results)
+    def _problem(self, name: str, error: Exception, remedy: str | None = None) -> None:
+        row = rows.problem_row(self._path(name), error, below=self._results)
         self.problems.append(row | ({"remedy": remedy} if remedy else {}))
 
 
-def _read(model: type[R], path: Path, data: bytes) -> R:
+def _read(model: type[R], root: Path, name: str, data: bytes) -> R:
     """The record that `data` is, as `model.read` finds it; what is wrong with it, `model.read` says."""
     try:
         record = model.model_validate(from_json(data))
     except ValueError:
-        return model.read(path)
-    return record if record.schema_version == model.CURRENT else model.read(path)
+        return model.read(root / name)
+    return record if record.schema_version == model.CURRENT else model.read(root / name)
 
 
 def _unstorable(row: Row) -> tuple[str, str] | None:
