@@ -1,5 +1,5 @@
 #!/bin/sh
-# Docling in .venv-docling, apart from everything else as it is large (1.8 GB): for the tests, and for
+# Docling in .venv-docling, apart from everything else as it is large (1.4 GB): for the tests, and for
 # MATPROOF_DOCLING_PYTHON=.venv-docling/bin/python. Does nothing where nothing changed.
 # usage: scripts/docling.sh    (DOCLING_CUDA=yes allows a CUDA build of torch where this machine has no GPU)
 set -eu
@@ -32,7 +32,7 @@ if [ "${DOCLING_CUDA:-}" != yes ] && ! command -v nvidia-smi >/dev/null; then
         exit 1
     fi
 fi
-echo "installing Docling into .venv-docling (one to two minutes, 1.8 GB)"
+echo "installing Docling into .venv-docling (about a minute, 1.4 GB)"
 pip install -qq --no-compile -c "$constraints" torch
 pip install -qq --no-compile -c "$constraints" docling
 rm -f .venv-docling/installed-*
