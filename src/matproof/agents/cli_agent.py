@@ -29,6 +29,7 @@ from matproof.records.run import Phase, RunOutcome
 from matproof.sandbox.engine import GATEWAY_URL, Mount, Sandbox, SandboxSpec, open_sandbox
 from matproof.sandbox.policy import Policy
 from matproof.traces.agreement import disagreements
+from matproof.traces.codex_exec import NOTICE
 from matproof.traces.events import Event
 from matproof.traces.from_exchanges import ExchangeEvents
 
@@ -261,5 +262,6 @@ def _status(returncode: int) -> str:
 def _last_error(events: Iterable[Event]) -> str:
     said = ""
     for event in events:
-        said = event.text if event.kind == "error" else said
+        ended = event.kind == "error" and (event.data or {}).get("type") != NOTICE
+        said = event.text if ended else said
     return said

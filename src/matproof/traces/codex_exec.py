@@ -18,6 +18,8 @@ from matproof.traces.lines import events_of_lines
 
 AGENT = "codex"
 COMMAND, PATCH = "command_execution", "file_change"
+NOTICE = "notice"
+"""`type` of an error that the session goes on after."""
 _CALLS = frozenset({COMMAND, PATCH, "mcp_tool_call", "web_search", "collab_tool_call"})
 _OWN = frozenset({"id", "type", "status", "aggregated_output", "exit_code", "result", "error"})
 """Fields of an item that are no argument of the call."""
@@ -76,7 +78,9 @@ class _Reader:
             if kind == "agent_message":
                 yield Event(kind="message", text=text, agent=AGENT, data={"role": "assistant"})
             else:
-                yield Event(kind="thinking" if kind == "reasoning" else "error", text=text, agent=AGENT, data=data)
+                # An item of the type error is a notice: what ends a turn is no item.
+                told = data if kind == "reasoning" else {"type": NOTICE}
+                yield Event(kind="thinking" if kind == "reasoning" else "error", text=text, agent=AGENT, data=told)
         elif kind == "todo_list" and stage != "started":
             yield Event(kind="other", text=_todo(item), agent=AGENT, data={**data, "stage": stage})
         elif kind not in ("agent_message", "reasoning", "error", "todo_list"):
