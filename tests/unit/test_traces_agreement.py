@@ -26,10 +26,12 @@ plan:
   text: "I look."
   tools:
     - {name: Bash, input: {command: "printf 'one  two'; seq 3"}}
-    - {name: Bash, input: {command: "cd /tmp && pwd", description: "where"}}
+    - {name: Bash, input: {command: "cd {{ cwd }} && pwd\\n", timeout: "5000"}}
   usage: {input_tokens: 1200, output_tokens: 40}
 - tools: [{name: Write, input: {file_path: "{{ cwd }}/out.txt", content: "x\\n"}}]
   usage: {input_tokens: 1300, output_tokens: 50}
+- tools: [{name: Edit, input: {file_path: "{{ cwd }}/out.txt", old_string: "x\\n", new_string: "y  \\n"}}]
+  usage: {input_tokens: 1400, output_tokens: 60}
 - error: {status: 529, type: overloaded_error, message: "busy", times: 1}
   text: "Done:  all is well."
   usage: {input_tokens: 1500, output_tokens: 70}
@@ -103,9 +105,9 @@ def test_an_honest_claude_session_agrees(claude: list[Session]) -> None:
     assert [each.returncode for each in claude] == [0, 0]
     told = list(chain.from_iterable(read_events(each.stdout) for each in claude))
     assert disagreements(told, seen(claude)) == []
-    assert pairing(told).pairs == pairing(seen(claude)).pairs == 3
+    assert pairing(told).pairs == pairing(seen(claude)).pairs == 4
     totals = [event.tokens for event in told if event.kind == "usage"]
-    assert totals[-1] == TokenCounts(input=5700, cached=0, cache_write=0, output=240)
+    assert totals[-1] == TokenCounts(input=7100, cached=0, cache_write=0, output=300)
 
 
 def test_an_honest_codex_session_agrees(codex: list[Session]) -> None:
@@ -197,7 +199,7 @@ def fewer_tokens(told: Items) -> None:
         ),
         (invented_words, "the client reports words of the assistant that no answer held: “The relaxation converged.”"),
         (silent_words, "the client does not report what the assistant said: “I look.”"),
-        (fewer_tokens, "the client reports 5,700 tokens read and 12 written, the gateway counted 5,700 and 240"),
+        (fewer_tokens, "the client reports 7,100 tokens read and 12 written, the gateway counted 7,100 and 300"),
     ],
     ids=lambda each: each.__name__ if callable(each) else "",
 )
@@ -268,12 +270,19 @@ def test_harmless_differences_are_none() -> None:
         Event(kind="message", text="a  b\n<system-reminder>x</system-reminder>", data=told),
         Event(kind="message", text="API Error: 529 busy", data=told, model="<synthetic>"),
         Event(kind="message", text="said only to a subagent", data={"role": "user"}),
-        Event(kind="tool_call", tool="Bash", call_id="other", text='{"b": 1, "a": "x y"}'),
+        Event(kind="tool_call", tool="Bash", call_id="other", text='{"b": 1, "a": "x y", "c": false}'),
     ]
     common = {"role": "assistant", "exchange": 1}
     gateway = [
         Event(kind="message", text="a b", data=common, agent="c"),
-        Event(kind="tool_call", tool="Bash", call_id="1", text='{"a": "x  y", "b": 1}', data=common, agent="c"),
+        Event(
+            kind="tool_call",
+            tool="Bash",
+            call_id="1",
+            text='{"a": "x  y", "b": "1", "d": null}',
+            data=common,
+            agent="c",
+        ),
         Event(kind="tool_call", tool="Bash", call_id="2", text="{}", data={"exchange": 2}, agent="c/2"),
         Event(kind="message", text="last words", data={**common, "exchange": 3}, agent="c"),
     ]

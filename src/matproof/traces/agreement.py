@@ -2,8 +2,9 @@
 
 The record is the reference: nothing inside the sandbox can write it. Compared are the tool calls by name and input,
 what the assistant said, and the tokens of whole sessions. Not a difference: ids, space, reminders, the order of keys,
-bodies that a trace cut, the last answer (the client may have been stopped before it told of it), words that the client
-puts in the assistant's mouth when its provider fails, and subagents and helper calls that it keeps to itself.
+arguments that a client corrects or adds, bodies that a trace cut, the last answer (the client may have been stopped
+before it told of it), words that the client puts in the assistant's mouth when its provider fails, and subagents and
+helper calls that it keeps to itself.
 """
 
 from collections import Counter

@@ -16,11 +16,12 @@ from matproof.traces.events import Event
 
 _ENTERING = re.compile(r"^cd \S+ && ")
 _BARE = re.compile(r"\\+[nrt]|[\s'\"\\`]+")
-"""Space in JSON, or an escaped backslash, which may stand before a letter that would look like one."""
+"""What shells, programs and reports write differently: space, quotes, escapes."""
 _COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell"})
 """Tools of Codex that run one command."""
 _APPLY = "apply_patch"
 _PROGRAM = "exec"
+"""Tool of Codex that runs a program, which calls tools; some models get no other."""
 _RAN = ("Wall time", "Exit code", "exit code", "exited with code")
 """One of these stands in the result of a command that Codex did run."""
 
@@ -31,7 +32,7 @@ class Call:
 
     tool: str
     given: str
-    """Its input without what clients change: the order of keys, space, and the directory that a command enters."""
+    """Its input without what clients change: order of keys, defaults, space, the directory that a command enters."""
     call_id: str | None
     cut: bool
     exchange: int = 0
@@ -56,18 +57,20 @@ def _normal(text: str) -> str:
         given = json.loads(text)
         if isinstance(given, dict) and isinstance(given.get("command"), str):
             given["command"] = _ENTERING.sub("", given["command"].strip())
-        return json.dumps(_spaced(given), sort_keys=True, ensure_ascii=False)
+        return json.dumps(_common(given), sort_keys=True, ensure_ascii=False)
     except (ValueError, RecursionError):
         return " ".join(text.split())
 
 
-def _spaced(value: Any) -> Any:
-    """`value` with single spaces in its texts."""
-    if isinstance(value, str):
-        return " ".join(value.split())
+def _common(value: Any) -> Any:
+    """`value` without what a client corrects: space, numbers and truths as text, arguments that say no or nothing."""
     if isinstance(value, dict):
-        return {key: _spaced(each) for key, each in value.items()}
-    return [_spaced(each) for each in value] if isinstance(value, list) else value
+        return {key: _common(each) for key, each in value.items() if each is not None and each is not False}
+    if isinstance(value, list):
+        return [_common(each) for each in value]
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value) if isinstance(value, bool) else " ".join(str(value).split())
 
 
 @dataclass(slots=True)
