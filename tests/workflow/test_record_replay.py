@@ -26,6 +26,7 @@ from matproof.models.exchanges import Exchange
 from matproof.models.scripted import ScriptedBackend
 from matproof.models.session import client_program
 from matproof.records.base import Usage
+from matproof.records.run import RunRecord
 
 PROMPT = "Leave a stamp in out.txt."
 SURPRISE = re.compile(
@@ -157,13 +158,20 @@ def test_a_script_holds_neither_key_nor_place_nor_value_of_the_run_it_was_made_o
 
 
 def test_a_subagent_is_a_conversation_of_its_own(recorded: Recorded) -> None:
-    if recorded.name != "claude":
-        pytest.skip("the codex client is given no subagents")
-    conversations = yaml.safe_load(recorded.script.read_text())["conversations"]["plan"]
-    assert [one["begins"] for one in conversations] == [PROMPT, "Count ⟨path⟩."]
-    assert [len(one["turns"]) for one in conversations] == [4, 2]
-    command = conversations[1]["turns"][0]["tools"][0]["input"]["command"]
-    assert command == "wc -l {{ opening | volatile('path', 0) }} | tee counted.txt"
+    main, *subagents = yaml.safe_load(recorded.script.read_text())["conversations"]["plan"]
+    assert (main["begins"], len(main["turns"])) == (PROMPT, 4)
+    assert [one["begins"] for one in subagents] == (["Count ⟨path⟩."] if recorded.name == "claude" else [])
+    for one in subagents:
+        command = one["turns"][0]["tools"][0]["input"]["command"]
+        assert command == "wc -l {{ opening | volatile('path', 0) }} | tee counted.txt"
+
+
+def matproof(*words: str | Path) -> list[str]:
+    """Lines that the command prints; it must end well."""
+    program = Path(sys.executable).parent / "matproof"
+    finished = subprocess.run([program, *words], capture_output=True, text=True, timeout=120)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout.splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -177,11 +185,8 @@ def recorded_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
         diagnose=[{"tools": [{"name": "Bash", "input": {"command": "ls; date"}}]}, again],
     )
     assert bench.run().outcome == "completed"
-    matproof, script = Path(sys.executable).parent / "matproof", bench.root / "scripts/replay.yaml"
-    run = bench.attempt().run.root
-    finished = subprocess.run([matproof, "record", run, "-o", script], capture_output=True, text=True, timeout=60)
-    assert finished.returncode == 0, finished.stderr
-    assert "diagnose: 2 conversations, 4 turns" in finished.stdout.splitlines()
+    written = matproof("record", bench.attempt().run.root, "-o", bench.root / "scripts/replay.yaml")
+    assert "diagnose: 2 conversations, 4 turns" in written
     bench.setting(script="scripts/replay.yaml")
     return bench.project
 
@@ -211,8 +216,13 @@ def test_a_setting_says_what_becomes_of_a_run_that_drifts(replayed: Bench, repla
     turns.insert(0, {"tools": [{"name": "Bash", "input": {"command": "echo new"}}]})
     script.write_text(yaml.safe_dump(held))
     replayed.setting(replay=replay)
-    record = replayed.run()
-    assert record.drift == 1
+    root, run = replayed.root, replayed.attempt().run
+    setting, manifest = root / "config/settings/scripted.yaml", replayed.manifest("agent")
+    words = ("--setting", setting, "--manifest", manifest, "--out", run.run_json, "--project", root)
+    said = matproof("reproduce", replayed.claim, *words)
+    assert said[-1].endswith(" s, drift 1")
+    record = RunRecord.read(run.run_json)
+    assert (record.attempt, record.drift) == (2, 1)
     assert record.outcome == ("agent_error" if replay == "strict" else "completed")
     if replay == "strict":
         assert "replay drift in session plan: turn 1, tool result 0: line 1 was 'old', is 'new'" in str(record.reason)

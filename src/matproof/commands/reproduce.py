@@ -77,4 +77,5 @@ def command(
         lambda line: click.echo(f"{task.name}: {line}"),
     )
     because = f" ({record.reason})" if record.reason else ""
-    click.echo(f"{task.name}: {record.outcome}{because} in {record.seconds:.1f} s")
+    drift = "" if record.drift is None else f", drift {record.drift}"
+    click.echo(f"{task.name}: {record.outcome}{because} in {record.seconds:.1f} s{drift}")
