@@ -34,6 +34,19 @@ def test_a_tool_of_an_mcp_server_answers_to_its_own_name(tmp_path: Path, api: st
         assert called(here, api) == "Bash"
 
 
-@pytest.mark.parametrize("tools", [None, "Bash", {"name": "Bash"}, [None, "x", {"name": 1}, {"function": "x"}]])
+@pytest.mark.parametrize(
+    "tools", [None, "Bash", {"name": "Bash"}, [None, "x", {"name": 1}, {"function": "x"}, {"type": "namespace"}]]
+)
 def test_tools_that_make_no_sense_are_no_tools(tools: Any) -> None:
     assert offered_tools({"tools": tools}) == ()
+
+
+def test_a_tool_of_a_named_group_is_called_in_it(tmp_path: Path) -> None:
+    groups = [
+        {"type": "namespace", "name": "mcp__papers", "tools": [{"type": "function", "name": "ParsePDF"}]},
+        {"type": "namespace", "name": "mcp__other", "tools": []},
+        {"type": "function", "name": "Read", "parameters": {}},
+    ]
+    with opened(scripted(tmp_path, "x:\n- tools: [{name: ParsePDF, input: {}}, {name: Read, input: {}}]\n")) as here:
+        calls = here.post("/s/x/v1/responses", model="m", input="go", tools=groups).json()["output"]
+    assert [(call.get("namespace"), call["name"]) for call in calls] == [("mcp__papers", "ParsePDF"), (None, "Read")]
