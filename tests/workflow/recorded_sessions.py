@@ -64,6 +64,10 @@ class Place:
             return []
         return ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"]
 
+    def reaches(self, program: str | Path) -> bool:
+        """Whether this user can run `program`, which may lie below a directory that is closed to others."""
+        return subprocess.run([*self.becoming(), "test", "-x", program], timeout=30).returncode == 0
+
 
 @contextmanager
 def place(name: str, *, user: int | None = None) -> Iterator[Place]:

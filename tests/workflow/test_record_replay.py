@@ -65,6 +65,9 @@ class Recorded:
         """The same session elsewhere; `more` is a file that lies in its way there."""
         backend = ScriptedBackend(self.script, files=(), strict=strict)
         with place("replay-", user=user) as there, opened(backend, file=directory / "replay.jsonl") as here:
+            program = client_program() if self.name == "claude" else find().program
+            if not there.reaches(program):
+                pytest.skip(f"another user can't reach {program}")
             if more:
                 (there.work / more).write_text("")
             return session(self.name, here, there)
