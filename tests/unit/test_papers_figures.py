@@ -18,7 +18,7 @@ from reportlab.platypus import Image, PageBreak, Paragraph, SimpleDocTemplate, T
 
 from matproof.claims.payload import copy_payload, package
 from matproof.core.errors import InputError
-from matproof.papers.figures import png
+from matproof.papers.drawn import png
 from matproof.papers.markers import FIGURE_NAME
 from matproof.papers.parse import parse_claim
 from matproof.papers.reading import read_pdf
@@ -110,6 +110,14 @@ def test_a_frame_around_text_is_no_figure(tmp_path: Path) -> None:
     markdown = read_pdf(tmp_path / "a.pdf", figures=tmp_path / "pictures")
     assert "Line 4 of a text" in markdown
     assert list((tmp_path / "pictures").iterdir()) == []
+
+
+def test_a_sentence_that_begins_like_a_caption_is_none(tmp_path: Path) -> None:
+    markdown, pictures = parsed(
+        tmp_path, text("Figure 7 shows it well."), plot(), text("Figure 1. A parabola."), text(TALK)
+    )
+    assert list(pictures) == ["page-1-figure-1.png"]
+    assert markdown.index("Figure 7 shows") < markdown.index("![Figure 1")
 
 
 def test_panels_side_by_side_are_one_figure(tmp_path: Path) -> None:

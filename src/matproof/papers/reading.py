@@ -5,7 +5,8 @@ from typing import Any
 
 from matproof.core.clock import elapsed
 from matproof.core.files import write_bytes
-from matproof.papers.figures import Figure, drawn_on, figures_of, picture
+from matproof.papers.drawn import drawn_on, picture
+from matproof.papers.figures import Figure, figures_of
 from matproof.papers.glyphs import TooManyGlyphsError, read_glyphs
 from matproof.papers.layout import Row, lines_of, rows_in_order
 from matproof.papers.markers import figure_block
