@@ -108,6 +108,13 @@ def test_the_command_says_what_it_did(claim: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "paper.links.json").read_text())["schema_version"] == 1
 
 
+def test_the_environment_can_choose_the_parser_of_a_campaign(claim: Path, tmp_path: Path) -> None:
+    pdf(claim / "agent_view" / "a.pdf", "Text.")
+    result = CliRunner().invoke(command, [str(claim), "--out", str(tmp_path / "p.md")], env={"MATPROOF_PARSER": "word"})
+    assert isinstance(result.exception, InputError)
+    assert result.exception.problem == "no parser 'word'"
+
+
 # The agent's ParsePDF tool
 
 
