@@ -67,6 +67,7 @@ _STEP = closed(
 ATIF = closed(
     "schema_version agent steps",
     schema_version={"const": "ATIF-v1.7"},
+    session_id={"type": "string"},
     agent=closed("name version", name={"type": "string"}, version={"type": "string"}, model_name=_TEXT),
     steps={"type": "array", "minItems": 1, "items": _STEP},
     notes=_TEXT,
@@ -102,6 +103,7 @@ def check_atif(document: dict[str, Any]) -> None:
 def test_a_trajectory_is_valid_and_read_back_as_it_was(tmp_path: Path) -> None:
     document = trajectory(events(), agent="tester", version="1.0", model="claude", run={"claim": "A-1"})
     check_atif(document)
+    assert document["session_id"] == "A-1"
     assert document["final_metrics"] == {
         "total_prompt_tokens": 105,
         "total_completion_tokens": 8,
@@ -116,6 +118,16 @@ def test_a_trajectory_is_valid_and_read_back_as_it_was(tmp_path: Path) -> None:
     assert sorted(brief(found), key=str) == sorted(brief(events()), key=str)
     assert [event.time for event in found if event.call_id == "a"] == [TIME.format(3), TIME.format(6)]
     assert {event.agent for event in found} == {"tester", "tester/2"}
+
+
+def test_totals_of_a_run_are_what_the_gateway_metered() -> None:
+    usage = {"requests": 3, "input_tokens": 900, "cached_tokens": 400, "output_tokens": 50, "cost_usd": 1.5}
+    totals = trajectory(events(), agent="t", version="1", model="m", run={"usage": usage})["final_metrics"]
+    assert (totals["total_prompt_tokens"], totals["total_cost_usd"]) == (900, 1.5)
+    log = eval_log(events(), agent="t", model="m", run={"usage": usage})
+    assert log["stats"]["model_usage"]["matproof/m"]["input_tokens"] == 500
+    unknown = {"requests": 3, "input_tokens": None, "output_tokens": None, "cost_usd": None}
+    assert eval_log(events(), agent="t", model="m", run={"usage": unknown})["stats"]["model_usage"] == {}
 
 
 def test_what_is_unknown_is_no_sum() -> None:

@@ -150,7 +150,7 @@ def _usage(metrics: Json, common: Json) -> Event:
     counts = TokenCounts(
         input=number(metrics.get("prompt_tokens")),
         cached=number(metrics.get("cached_tokens")),
-        cache_write=number((extra or {}).get("cache_write_tokens")),
+        cache_write=number((extra or {}).get("cache_creation_input_tokens")),
         output=number(metrics.get("completion_tokens")),
     )
     known = {"prompt_tokens", "cached_tokens", "completion_tokens", "cost_usd"}

@@ -15,6 +15,8 @@ from matproof.traces.events import Event
 from matproof.traces.steps import Step, steps
 
 VERSION = "ATIF-v1.7"
+_NAMES = ("claim", "setting", "repeat", "attempt")
+"""What makes the name of a session; readers of versions before 1.7 want one."""
 _SOURCES = {"user": "user", "system": "system"}
 
 
@@ -26,10 +28,11 @@ def trajectory(events: Iterable[Event], *, agent: str, version: str, model: str 
         named["model_name"] = model
     return {
         "schema_version": VERSION,
+        "session_id": "/".join(str(run[key]) for key in _NAMES if key in run) or "trace",
         "agent": named,
         "steps": made,
         "notes": f"written by matproof {__version__}",
-        "final_metrics": _totals(made),
+        "final_metrics": _totals(made, run.get("usage")),
         "extra": {OWN: run},
     }
 
@@ -108,7 +111,7 @@ def _result(event: Event) -> Json:
 def _metrics(event: Event) -> Json:
     tokens, data = event.tokens, event.data or {}
     written = tokens.cache_write if tokens is not None else None
-    extra = known(**data, cache_write_tokens=written)
+    extra = known(**data, cache_creation_input_tokens=written)
     return known(
         prompt_tokens=tokens.input if tokens is not None else None,
         completion_tokens=tokens.output if tokens is not None else None,
@@ -118,8 +121,19 @@ def _metrics(event: Event) -> Json:
     )
 
 
-def _totals(made: list[Json]) -> Json:
-    """Sums of what steps say; null where a step with metrics does not say it, for unknown is not zero."""
+def _totals(made: list[Json], usage: Any) -> Json:
+    """What the gateway metered, where there is a record of the run; else sums of what steps say.
+
+    Null where a step with metrics does not say it: unknown is not zero.
+    """
+    if isinstance(usage, dict):
+        return {
+            "total_prompt_tokens": usage.get("input_tokens"),
+            "total_completion_tokens": usage.get("output_tokens"),
+            "total_cached_tokens": usage.get("cached_tokens"),
+            "total_cost_usd": usage.get("cost_usd"),
+            "total_steps": len(made),
+        }
     metrics = [step["metrics"] for step in made if "metrics" in step]
 
     def total(key: str) -> Any:

@@ -79,18 +79,17 @@ def result_events(item: Json, **common: Any) -> Iterator[Event]:
     """How a session ended: its totals, and an error where it was one."""
     keys = ("subtype", "is_error", "num_turns", "duration_ms", "terminal_reason", "api_error_status", "session_id")
     data = {key: item[key] for key in (*keys, "modelUsage", "permission_denials") if item.get(key) not in (None, [])}
-    cost = money(item.get("total_cost_usd"))
-    yield Event(
-        kind="usage", tokens=_total(item), cost_usd=cost, data={**data, "scope": "session"}, agent=AGENT, **common
-    )
+    tokens, cost = session_tokens(item), money(item.get("total_cost_usd"))
+    told = {**data, "scope": "session"}
+    yield Event(kind="usage", tokens=tokens, cost_usd=cost, data=told, agent=AGENT, **common)
     if item.get("is_error"):
         errors = item.get("errors")
         said = item.get("result") or ("\n".join(map(as_text, errors)) if isinstance(errors, list) else "")
         yield Event(kind="error", text=as_text(said or item.get("subtype")), data=data, agent=AGENT, **common)
 
 
-def _total(item: Json) -> TokenCounts | None:
-    """Tokens of all models together; those of the main thread where the client does not tell them apart."""
+def session_tokens(item: Json) -> TokenCounts | None:
+    """Tokens of a result: all models together, or the main thread's where the client does not tell them apart."""
     models = item.get("modelUsage")
     usages = [usage for usage in models.values() if isinstance(usage, dict)] if isinstance(models, dict) else []
     own = item.get("usage")

@@ -126,6 +126,8 @@ class TraceWriter:
         *,
         tool: object = None,
         call_id: object = None,
+        model: object = None,
+        tokens: TokenCounts | None = None,
         data: dict[str, Any] | None = None,
     ) -> None:
         """Append one event; `text` over the limit is cut with its hash kept.
@@ -140,6 +142,8 @@ class TraceWriter:
                 text=as_text(text),
                 tool=None if tool is None else as_text(tool),
                 call_id=None if call_id is None else as_text(call_id),
+                model=None if model is None else as_text(model),
+                tokens=tokens,
                 data=data,
             )
         )

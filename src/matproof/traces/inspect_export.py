@@ -13,7 +13,7 @@ from matproof import __version__
 from matproof.core.clock import timestamp
 from matproof.models.base import Json
 from matproof.traces.atif_export import arguments_of, known
-from matproof.traces.events import Event
+from matproof.traces.events import Event, TokenCounts
 from matproof.traces.inspect_log import OWN
 from matproof.traces.steps import Step, steps
 
@@ -27,7 +27,7 @@ def eval_log(events: Iterable[Event], *, agent: str, model: str | None, run: Jso
     ended = run.get("ended") or began
     task = str(run.get("claim") or "trace")
     named, number = f"matproof/{model or 'unknown'}", str(run.get("repeat") or 1)
-    usage = _total(made)
+    usage = _metered(run["usage"]) if isinstance(run.get("usage"), dict) else _total(made)
     sample = _sample(made, task=task, model=named, began=str(began))
     sample |= {"started_at": began, "completed_at": ended, "model_usage": {named: usage} if usage else {}}
     sample["metadata"] = run
@@ -182,6 +182,13 @@ def _usage(events: list[Event]) -> Json | None:
         input_tokens_cache_write=written,
         total_cost=None if None in costs else sum(cost or 0.0 for cost in costs),
     )
+
+
+def _metered(usage: Json) -> Json | None:
+    """What the gateway metered of a run; None where it does not know it."""
+    counts = (usage.get("input_tokens"), usage.get("cached_tokens"), usage.get("output_tokens"))
+    tokens = TokenCounts(input=counts[0], cached=counts[1], output=counts[2])
+    return _usage([Event(kind="usage", tokens=tokens, cost_usd=usage.get("cost_usd"))])
 
 
 def _total(made: list[Step]) -> Json | None:
