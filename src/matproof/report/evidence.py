@@ -151,20 +151,20 @@ def read_claim_text(*places: tuple[Path, str]) -> str | None:
 
 def listing(attempt: Path) -> Listing:
     """The artifacts of an attempt by name, links not followed."""
-    found = Listing()
-    for path, status in _walk(attempt / "artifacts"):
+    found, artifacts = Listing(), attempt / "artifacts"
+    for path, status in _walk(artifacts):
         if len(found.files) == MOST_FILES or len(found.unread) == MOST_UNREAD:
             found.cut = True
             break
         if isinstance(status, OSError):
-            name = clean(os.path.relpath(path, attempt / "artifacts"), 300)
-            found.unread.append(f"{status.strerror}: {'artifacts' if name == '.' else name}")
+            name = "artifacts" if path == artifacts else clean(_below(artifacts, path), 300)
+            found.unread.append(f"{status.strerror}: {name}")
             continue
-        below = os.path.relpath(path, attempt)
+        below = _below(attempt, path)
         plain, link = stat.S_ISREG(status.st_mode), stat.S_ISLNK(status.st_mode)
         found.files.append(
             LeftFile(
-                name=clean(os.path.relpath(path, attempt / "artifacts"), 300),
+                name=clean(_below(artifacts, path), 300),
                 size=status.st_size if plain else None,
                 kind="file" if plain else "link" if link else "special",
                 path=below if plain else None,
@@ -172,6 +172,11 @@ def listing(attempt: Path) -> Listing:
             )
         )
     return found
+
+
+def _below(root: Path, path: Path) -> str:
+    """`path` without `root`, which it was made from; os.path.relpath would ask where we are, for each file."""
+    return os.fspath(path).removeprefix(f"{root}/")
 
 
 def cited_file(attempt: Path, cited: str) -> str | None:

@@ -242,11 +242,9 @@ def _files(run: Path, attempt: AttemptPlace, page: Path) -> list[FileLink]:
     evaluations = run / "evaluations"
     if evaluations.is_dir():
         known += [(path, "a judge's record") for path in sorted(evaluations.iterdir()) if not path.name.startswith(".")]
-    return [
-        FileLink(name=os.path.relpath(path, run), href=_href(path, page), text=text)
-        for path, text in known
-        if path.exists()
-    ]
+    base = _href(run, page)
+    names = [(os.fspath(path).removeprefix(f"{run}/"), text) for path, text in known if path.exists()]
+    return [FileLink(name=name, href=f"{base}/{quote(os.fsencode(name))}", text=text) for name, text in names]
 
 
 def _href(path: Path, page: Path) -> str:
