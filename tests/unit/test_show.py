@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -183,7 +182,8 @@ def test_follow_waits_for_the_run_shows_what_comes_and_ends_with_it(tmp_path: Pa
     place = RunPlace(tmp_path / "runs/A-1_sum/live/1")
     place.root.mkdir(parents=True)
     started = followed(place.root)
-    time.sleep(0.3)
+    assert started.stderr is not None
+    assert started.stderr.readline() == "waiting for the run to begin\n"
     attempt: AttemptPlace = place.attempt(1)
     trace = TraceWriter(attempt.trace)
     trace.write("plan", "message", "one", data={"role": "assistant"})

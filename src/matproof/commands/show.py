@@ -93,9 +93,14 @@ def _followed(run: Path, gateway: bool, wanted: frozenset[str], full: bool) -> I
     from matproof.traces.own import TraceEvents
     from matproof.traces.shown import named, shown
 
-    while run.is_dir() and ((attempt := newest_attempt(run)) is None or not attempt.trace.exists()):
-        if (run / "run.json").exists():
+    waiting = False
+    while run.is_dir() and not (run / "run.json").exists():
+        attempt = newest_attempt(run)
+        if attempt is not None and (attempt.exchanges if gateway else attempt.trace).exists():
             break
+        if not waiting:
+            click.echo("waiting for the run to begin", err=True)
+            waiting = True
         time.sleep(EVERY_S)
     found = transcript_of(run, gateway=gateway)
     if found.attempt is None:
