@@ -1,5 +1,6 @@
 """What a model said, as templates: rendered over the same results they give it back, over others the others' values."""
 
+import time
 from typing import Any
 
 import pytest
@@ -105,5 +106,7 @@ def test_a_value_that_is_not_there_elsewhere_is_that_turns_failure() -> None:
 
 def test_thousands_of_values_are_looked_for_in_a_moment() -> None:
     listing = "\n".join(f"/tmp/run/{number:05d}/out.txt" for number in range(5000))
-    text = "\n".join(f"cat /tmp/run/{number:05d}/out.txt # {number}" for number in range(0, 5000, 50))
+    text = "\n".join(f"cat /tmp/run/{number:05d}/out.txt # {number}" for number in range(0, 5000, 5))
+    began = time.process_time()
     assert rendered(templated(text, listing), listing) == text
+    assert time.process_time() - began < 5

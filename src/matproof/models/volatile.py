@@ -112,13 +112,10 @@ def finds(text: str, cwd: str | None = None) -> Iterator[Find]:
 
 def nth(text: str, kind: str, number: int, cwd: str | None = None) -> str:
     """Part `number` of its kind in `text`, counted from zero. Raises LookupError where there are not so many."""
-    count = 0
-    for find in finds(text, cwd):
-        if find.kind == kind:
-            if count == number:
-                return text[find.start : find.end]
-            count += 1
-    raise LookupError(f"there is no {kind} number {number}, only {count}")
+    values = _values(text, cwd).get(kind, [])
+    if not 0 <= number < len(values):
+        raise LookupError(f"there is no {kind} number {number}, only {len(values)}")
+    return values[number]
 
 
 def expected(text: str, cwd: str | None = None) -> str:
@@ -144,6 +141,15 @@ def difference(expected: str, found: str) -> str:
     alike = takewhile(lambda both: both[0] == both[1], zip(left or "", right or "", strict=False))
     start = max(0, sum(1 for _ in alike) - _SHOWN // 2)
     return f"line {number} was {_quoted(left, start)}, is {_quoted(right, start)}"
+
+
+@lru_cache(maxsize=64)
+def _values(text: str, cwd: str | None) -> dict[str, list[str]]:
+    """The volatile parts of `text` by kind: an answer may ask for hundreds of one result."""
+    values: dict[str, list[str]] = {}
+    for find in finds(text, cwd):
+        values.setdefault(find.kind, []).append(text[find.start : find.end])
+    return values
 
 
 @lru_cache(maxsize=64)
