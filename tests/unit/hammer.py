@@ -51,8 +51,10 @@ def main(results: str, config: str, setting: str, claim: str, clients: str, go: 
 
             def ask() -> None:
                 with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(place)), timeout=60) as client:
-                    while not statuses or statuses[-1] == 200:
-                        statuses.append(client.post(f"http://gateway/s/{label}/v1/messages", json=BODY).status_code)
+                    status = 200
+                    while status == 200:
+                        status = client.post(f"http://gateway/s/{label}/v1/messages", json=BODY).status_code
+                        statuses.append(status)
 
             Path(f"{go}.{claim}").touch()
             while not Path(go).exists():
