@@ -8,19 +8,11 @@ constraints=requirements/docling-constraints.txt
 stamp=.venv-docling/installed-$(cat "$constraints" "$0" | sha256sum | cut -c1-16)
 [ -e "$stamp" ] && exit 0
 
-# CPU builds of torch are made for few versions of Python at one place; 3.11 has them the longest.
-python=''
-for candidate in python3.11 python3.12 python3.13 python3; do
-    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-        python=$("$candidate" -c 'import os, sys; print(os.path.realpath(sys.executable))')
-        break
-    fi
-done
-if [ -z "$python" ]; then
-    echo "please install Python 3.11 or newer with venv: sudo apt-get install python3 python3-venv" >&2
-    exit 1
+if [ ! -x .venv-docling/bin/python ]; then
+    # CPU builds of torch are made for few versions of Python at one place; 3.11 has them the longest.
+    python=$(scripts/find-python.sh python3.11 python3.12 python3.13)
+    "$python" -m venv .venv-docling
 fi
-[ -x .venv-docling/bin/python ] || "$python" -m venv .venv-docling
 pip() { .venv-docling/bin/python -m pip --disable-pip-version-check "$@"; }
 
 # What pip would fetch is known before it fetches it.

@@ -33,6 +33,7 @@ case $kind in
         command -v mariadbd >/dev/null || optional="$optional mariadb-server"
         command -v chromium >/dev/null || command -v chromium-browser >/dev/null || optional="$optional chromium"
         command -v npm >/dev/null || optional="$optional npm"
+        command -v strace >/dev/null || optional="$optional strace"
         ;;
 esac
 if [ -n "$missing$optional" ]; then
@@ -70,19 +71,8 @@ fi
 # Python packages: exact versions with hashes.
 stamp=.venv/installed-${kind%-slurm}-$(cat "$lock" pyproject.toml | sha256sum | cut -c1-16)
 [ -e "$stamp" ] && exit 0
-python=''
-for candidate in python3.13 python3.12 python3.11 python3; do
-    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-        # The program itself, not a link to it from a place that the sandbox does not show.
-        python=$("$candidate" -c 'import os, sys; print(os.path.realpath(sys.executable))')
-        break
-    fi
-done
-if [ -z "$python" ]; then
-    echo "please install Python 3.11 or newer with venv: sudo apt-get install python3 python3-venv" >&2
-    exit 1
-fi
 if [ ! -x .venv/bin/python ]; then
+    python=$(scripts/find-python.sh python3.13 python3.12 python3.11)
     echo "creating .venv with $("$python" --version)"
     "$python" -m venv .venv
 fi
