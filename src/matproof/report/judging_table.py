@@ -37,7 +37,7 @@ def judging_lines(evaluation: EvaluationRecord) -> list[JudgingLine]:
                 typical=judging is typical,
             )
         )
-    medians = {score.dimension: score.median for score in evaluation.scores}
+    medians: dict[str, int] = {score.dimension: score.median for score in evaluation.scores}
     if medians:
         lines.append(JudgingLine(number=None, scores=[medians.get(name) for name in COLUMNS]))
     return lines
