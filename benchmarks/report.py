@@ -1,6 +1,7 @@
 """How long `report` takes on generated runs: cold, with nothing new, and with one changed run.
 
-Every generated run has two judges, a plan, logs of two steps, a trace of 40 events and four artifacts. Run it as
+Every generated run has two judges, a plan, logs of two steps, a trace of 40 events and four artifacts. Beside the time
+stands that of the processors, helpers included, which says more on a machine that others use too. Run it as
 `python benchmarks/report.py [--runs 5000]`.
 """
 
@@ -8,8 +9,10 @@ import argparse
 import json
 import os
 import random
+import resource
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -131,11 +134,29 @@ def generate(root: Path, runs: int) -> None:
             _put(attempt.analysis_result, '{"reproduced": true, "summary": "a0 = 5.431 angstrom."}')
 
 
-def timed(action: Callable[[], object]) -> float:
-    """Seconds that `action` took."""
-    began = elapsed()
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What something took, seconds."""
+
+    wall: float
+    cpu: float
+
+
+def timed(action: Callable[[], object]) -> Took:
+    """What `action` took, its helpers included."""
+    before, began = _cpu(), elapsed()
     action()
-    return elapsed() - began
+    return Took(elapsed() - began, _cpu() - before)
+
+
+def _cpu() -> float:
+    """Processor time of this process and of those that it waited for, seconds."""
+    found = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in found)
+
+
+def _tell(what: str, took: Took, more: str = "") -> None:
+    print(f"{what:<30}{took.wall:8.2f} s wall {took.cpu:8.2f} s cpu   {more}".rstrip(), flush=True)
 
 
 def _size(site: Path) -> str:
@@ -152,15 +173,16 @@ def measure(root: Path, runs: int) -> None:
     def build() -> object:
         return build_site(results, tasks, site, workers=len(os.sched_getaffinity(0)))
 
-    print(f"gather, {runs:,} runs, cold        {timed(lambda: gather(results, tasks)):8.2f} s", flush=True)
+    print(f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f}")
+    _tell(f"gather, {runs:,} runs, cold", timed(lambda: gather(results, tasks)))
     cold = timed(build)
-    print(f"report, {runs:,} runs, cold        {cold:8.2f} s   {_size(site)}", flush=True)
-    print(f"report, nothing new           {timed(build):8.2f} s", flush=True)
+    _tell(f"report, {runs:,} runs, cold", cold, _size(site))
+    _tell("report, nothing new", timed(build))
     changed = Results(results).run("MD-00000_a", "orch", 1)
     record = json.loads(changed.evaluation("judge-a").read_bytes())
     _put(changed.evaluation("judge-a"), to_json(record | {"strengths": ["Read again."]}))
-    print(f"gather, one changed run       {timed(lambda: gather(results, tasks)):8.2f} s", flush=True)
-    print(f"report, one changed run       {timed(build):8.2f} s", flush=True)
+    _tell("gather, one changed run", timed(lambda: gather(results, tasks)))
+    _tell("report, one changed run", timed(build))
 
 
 def main() -> None:
