@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import time
 import tracemalloc
 from collections import Counter
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from matproof.core.errors import InputError
 from matproof.traces import claude_array, claude_stream, codex_exec, lines
-from matproof.traces.events import Event, TokenCounts, TraceWriter
+from matproof.traces.events import Event, TokenCounts, TraceWriter, money
 from matproof.traces.json_pieces import pieces
 from matproof.traces.pairing import pairing
 from matproof.traces.reading import READERS, detect, read_events
@@ -151,6 +152,7 @@ def test_half_characters_numbers_of_the_absurd_and_deep_nesting_upset_nothing(tm
     usage = next(event for event in found if event.kind == "usage")
     assert usage.cost_usd is None
     assert usage.tokens == TokenCounts(input=None, cached=0, cache_write=0, output=None)
+    assert [money(value) for value in (10**400, -1, math.inf, True, "1", 2)] == [None, None, None, None, None, 2.0]
     trace = TraceWriter(tmp_path / "trace.jsonl")
     for event in found:
         trace.add(event)

@@ -7,7 +7,7 @@ can still be recognised. What an event holds was written by an agent or a model:
 
 import hashlib
 import json
-import math
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -194,7 +194,7 @@ def money(value: object) -> float | None:
     """US dollars as another program tells them; None where that is no amount."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    return float(value) if 0 <= value <= sys.float_info.max else None
 
 
 def as_text(value: object) -> str:
