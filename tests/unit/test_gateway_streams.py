@@ -204,11 +204,17 @@ def test_pieces_make_the_text(text: str) -> None:
         ("5.43\n\n<system-reminder>\nbe kind\n</system-reminder>\n", "5.43"),
         ("a\n<system-reminder>x</system-reminder>\nb", "a\nb"),
         ("<system-reminder>never closed", "<system-reminder>never closed"),
+        ("a\n<system-reminder>x</system-reminder>\n\n<system-reminder>y</system-reminder>\nb", "a\nb"),
         ("plain\n", "plain\n"),
     ],
 )
 def test_the_clients_reminders_are_no_part_of_a_result(text: str, left: str) -> None:
     assert without_reminders(text) == left
+
+
+@pytest.mark.timeout(30)  # a moment, or minutes where each is cut out of all the rest
+def test_a_hundred_thousand_reminders_take_no_longer_than_their_text() -> None:
+    assert without_reminders("<system-reminder>x</system-reminder>y" * 100_000) == "\n".join("y" * 100_000)
 
 
 def test_the_working_directory_is_found_in_each_clients_words() -> None:

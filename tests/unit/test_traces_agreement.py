@@ -294,3 +294,11 @@ def test_a_flood_of_differences_is_counted() -> None:
     found = disagreements(client, [])
     assert len(found) == MOST
     assert found[-1] == "and 81 more of the kind"
+
+
+@pytest.mark.timeout(30)  # a moment, or hours where it is split into words
+def test_a_command_longer_than_any_system_runs_is_compared_at_once() -> None:
+    command = json.dumps({"command": f"/bin/bash -lc '{'x' * 10_000_000}'"})
+    client = [Event(kind="tool_call", tool="command_execution", call_id="i", text=command, agent="codex")]
+    (told,) = disagreements(client, [])
+    assert told.startswith("the client reports a call of command_execution that no answer held")

@@ -240,3 +240,13 @@ def test_what_the_record_leaves_out_and_broken_lines_are_events_too(tmp_path: Pa
     assert other[0].startswith("the answer is not in the record: longer")
     assert len(other) == 3
     assert source.unknown["unreadable line"] == 2
+
+
+def test_what_a_command_sends_the_gateway_by_itself_is_read_whatever_it_is(tmp_path: Path) -> None:
+    odd: list[Any] = [{"type": [], "id": "x"}, {"type": {}}, {"type": "tool_use", "id": [], "name": {}}, 7]
+    refusal = Reply(status=400, chunks=(b'{"error": {"message": "no"}}',))
+    with Upstream(refusal) as upstream, opened(upstream.backend()) as here:
+        messages(here, [{"role": "user", "content": odd}, {"role": [], "content": {"a": 1}}])
+        events = list(ExchangeEvents(here.file, agent="t").new())
+    assert len(events) == 6
+    assert events[-1].kind == "error"

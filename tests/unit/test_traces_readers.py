@@ -5,6 +5,7 @@ import json
 import math
 import time
 import tracemalloc
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,31 @@ def test_half_characters_numbers_of_the_absurd_and_deep_nesting_upset_nothing(tm
         trace.add(event)
     trace.close()
     assert len(list(read_events(tmp_path / "trace.jsonl"))) == len(found)
+
+
+ODD: list[Any] = [[], {}, 5, None]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_list_or_an_object_where_a_word_belongs_upsets_no_reader(tmp_path: Path, odd: Any) -> None:
+    items = [{"type": odd}, {"type": "system", "subtype": odd}, {"type": "item.completed", "item": {"type": odd}}]
+    for format in ("claude-stream", "codex-exec"):
+        assert len(list(read_events(write(tmp_path / "s.jsonl", *items), format))) == 3
+    told = [{"event": odd}, {"event": "model", "output": {"choices": [{"message": {"id": odd}}]}}]
+    sample = {"id": 1, "messages": [{"role": "assistant", "tool_calls": odd}], "events": told}
+    log = write(tmp_path / "log.json", {"version": 2, "status": "success", "eval": {}, "samples": [sample]})
+    assert not any(event.kind == "error" for event in read_events(log, "inspect"))
+
+
+def test_an_archive_that_is_damaged_gives_what_came_before(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as packed:
+        packed.writestr("header.json", '{"version": 2}')
+        packed.writestr("samples/1_epoch_1.json", '{"id": "one", "input": "ORIGINAL"}')
+    damaged = (tmp_path / "log.eval").read_bytes().replace(b"ORIGINAL", b"ANOTHER!")
+    (tmp_path / "log.eval").write_bytes(damaged)
+    events = read_events(tmp_path / "log.eval")
+    assert [event.kind for event in events] == ["other", "error"]
+    assert events.unknown == {"rest of a broken document": 1}
 
 
 def test_a_line_too_long_to_read_leaves_its_size_and_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

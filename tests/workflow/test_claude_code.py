@@ -189,7 +189,15 @@ def test_what_a_command_forges_in_the_clients_name_is_flagged_and_not_in_the_tra
 
 
 def test_lines_that_no_reader_expects_cost_nothing(claude: Bench) -> None:
-    lines = ["null", "[]", "{", '{"type": 5}', '{"type": "assistant", "message": {"content": [null, 7]}}', "\\377"]
+    lines = [
+        "null",
+        "[]",
+        "{",
+        '{"type": 5}',
+        '{"type": []}',
+        '{"type": "assistant", "message": {"content": [null, 7]}}',
+        "\\377",
+    ]
     command = "; ".join(f"printf '%b\\n' '{line}' > {TO_STDOUT}" for line in [*lines, "[" * 3000])
     claude.script(session=[bash(command), write(), DONE])
     record = claude.run()

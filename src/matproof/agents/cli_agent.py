@@ -157,8 +157,15 @@ class _Session:
         """How the client failed, with the last thing that it said of it."""
         said = next((line for line in reversed(finished.stderr.splitlines()) if line.strip()), "")
         if not said and not self._flooded(number):
-            said = _last_error(self._account([number]))
+            said = self._last_words(number)
         return f"the client {_status(finished.returncode)}" + (f": {said.strip()[:1000]}" if said else "")
+
+    def _last_words(self, number: int) -> str:
+        try:
+            return _last_error(self._account([number]))
+        except Exception as error:
+            # As below: hostile lines must not turn the agent's failure into one of ours, which is tried again.
+            return f"its account can't be read: {type(error).__name__}"
 
     def _account(self, starts: Iterable[int]) -> Iterable[Event]:
         """What the client itself says that happened."""

@@ -127,13 +127,14 @@ def text_of(content: Any) -> str:
 
 def without_reminders(text: str) -> str:
     """`text` without the `<system-reminder>` blocks that the Claude client adds, and the newlines around them."""
-    while (start := text.find(_REMINDER_OPEN)) >= 0:
-        end = text.find(_REMINDER_CLOSE, start)
-        if end < 0:
-            break
-        before, after = text[:start].rstrip("\n"), text[end + len(_REMINDER_CLOSE) :].lstrip("\n")
-        text = f"{before}\n{after}" if before and after else before + after
-    return text
+    # Piece by piece, as a hostile text may hold a hundred thousand of them.
+    kept: list[str] = []
+    at = 0
+    while (start := text.find(_REMINDER_OPEN, at)) >= 0 and (end := text.find(_REMINDER_CLOSE, start)) >= 0:
+        kept.append(text[at:start].strip("\n") if at else text[:start].rstrip("\n"))
+        at = end + len(_REMINDER_CLOSE)
+    kept.append(text[at:].lstrip("\n") if at else text)
+    return "\n".join(filter(None, kept))
 
 
 def find_cwd(texts: Iterable[str]) -> str | None:

@@ -10,12 +10,11 @@ helper calls that it keeps to itself.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from matproof.models.conversation import total, without_reminders
 from matproof.traces.called import Call, Codex, call_of
 from matproof.traces.codex_exec import AGENT as CODEX
-from matproof.traces.events import Event, TokenCounts
+from matproof.traces.events import Event, TokenCounts, as_text
 
 MOST = 20
 """Sentences, the last of which may count the rest."""
@@ -50,7 +49,7 @@ class _Told:
 
     calls: list[Call] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)
-    totals: dict[Any, TokenCounts | None] = field(default_factory=dict)
+    totals: dict[str, TokenCounts | None] = field(default_factory=dict)
     """Session → its tokens so far, told again after each turn."""
     codex: bool = False
     begun: int = 0
@@ -114,7 +113,7 @@ def _told(events: Iterable[Event]) -> _Told:
         elif event.kind == "tool_call":
             told.calls.append(call_of(event))
         elif event.kind == "usage" and data.get("scope") == "session":
-            told.totals[data.get("session_id")] = event.tokens
+            told.totals[as_text(data.get("session_id"))] = event.tokens
             told.ended += 1
         elif event.kind == "other" and event.text in _STARTS:
             told.begun += 1

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from matproof.models.base import Json
 from matproof.models.conversation import number
-from matproof.traces.blocks import result_text
+from matproof.traces.blocks import dicts, result_text
 from matproof.traces.events import Cut, Event, Kind, TokenCounts, as_text, kind_of, money
 from matproof.traces.json_pieces import pieces
 from matproof.traces.lines import parsed
@@ -114,7 +114,7 @@ def step_events(step: Json, agent: str | None, model: Any, unknown: Counter[str]
 
 
 def _calls(step: Json, own: Json, common: Json) -> Iterator[Event]:
-    for call in _dicts(step.get("tool_calls")):
+    for call in dicts(step.get("tool_calls")):
         arguments = call.get("arguments")
         if isinstance(arguments, dict) and list(arguments) == [OWN]:
             arguments = arguments[OWN]  # an input that was no object
@@ -131,7 +131,7 @@ def _calls(step: Json, own: Json, common: Json) -> Iterator[Event]:
     observation = step.get("observation")
     times = _object(own.get("times")) or {}
     answered = {**common, "model": None}
-    for result in _dicts(observation.get("results") if isinstance(observation, dict) else None):
+    for result in dicts(observation.get("results") if isinstance(observation, dict) else None):
         call_id, text = result.get("source_call_id"), result_text(result.get("content"))
         data = {key: result[key] for key in result.keys() - {"source_call_id", "content", "extra"}}
         extra = _object(result.get("extra")) or {}
@@ -207,7 +207,3 @@ def _without_cut(extra: Json) -> Json | None:
 
 def _text(value: Any) -> str | None:
     return None if value is None else as_text(value)
-
-
-def _dicts(value: Any) -> list[Json]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

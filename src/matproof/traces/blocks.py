@@ -28,20 +28,20 @@ def said_in_request(api: WireApi, body: Json) -> Iterator[Said]:
         except Rejection:
             return
     elif api == "chat":
-        for message in _dicts(body.get("messages")):
+        for message in dicts(body.get("messages")):
             yield from _said_in_chat(message)
     else:
         yield from _as_blocks("system", text_of(body.get("system")))
-        for message in _dicts(body.get("messages")):
+        for message in dicts(body.get("messages")):
             yield from _as_blocks(_role(message), message.get("content"))
 
 
 def said_in_reply(api: WireApi, reply: Json) -> Iterator[Said]:
     """Everything that the assistant answers."""
     if api == "responses":
-        yield from said_in_items(_dicts(reply.get("output")))
+        yield from said_in_items(dicts(reply.get("output")))
     elif api == "chat":
-        for choice in _dicts(reply.get("choices")):
+        for choice in dicts(reply.get("choices")):
             if isinstance(choice.get("message"), dict):
                 yield from _said_in_chat({"role": "assistant", **choice["message"]})
     else:
@@ -79,7 +79,7 @@ def _said_in_chat(message: Json) -> Iterator[Said]:
         yield role, {"type": "thinking", "thinking": thought}
     yield from _as_blocks(role, message.get("content"))
     yield from _as_blocks(role, message.get("refusal"))
-    for call in _dicts(message.get("tool_calls")):
+    for call in dicts(message.get("tool_calls")):
         given = call.get("function") if isinstance(call.get("function"), dict) else call.get("custom")
         inner = given if isinstance(given, dict) else {}
         arguments = inner.get("arguments", inner.get("input"))
@@ -102,7 +102,8 @@ def _role(message: Json) -> str:
     return "system" if role == "developer" else role if isinstance(role, str) else "user"
 
 
-def _dicts(value: Any) -> list[Json]:
+def dicts(value: Any) -> list[Json]:
+    """The objects of a list; nothing where `value` is none."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -112,7 +113,7 @@ def key_of(role: str, block: Json) -> tuple[Any, ...]:
     Calls and results are known by the call's id: clients shorten old results and put arguments in another order. Texts
     are compared without the reminders and the space around them that come and go.
     """
-    kind = block.get("type")
+    kind = as_text(block.get("type"))
     if kind == "tool_use" and isinstance(block.get("id"), str):
         return "call", block["id"]
     if kind == "tool_result" and isinstance(block.get("tool_use_id"), str):

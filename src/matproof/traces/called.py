@@ -22,6 +22,8 @@ _COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell"})
 _APPLY = "apply_patch"
 _PROGRAM = "exec"
 """Tool of Codex that runs a program, which calls tools; some models get no other."""
+_MOST_SHELL = 200_000
+"""Longest reported command that is split into words: that takes time by the square, and no system runs a longer one."""
 _RAN = ("Wall time", "Exit code", "exit code", "exited with code")
 """One of these stands in the result of a command that Codex did run."""
 
@@ -137,6 +139,8 @@ def _strings(given: str) -> list[str]:
 def _script(given: str) -> str:
     """What a reported command runs: `/bin/bash -lc 'ls'` runs `ls`."""
     command = next(iter(_strings(given)), "")
+    if len(command) > _MOST_SHELL:
+        return _bare(command)
     try:
         words = shlex.split(command)
     except ValueError:

@@ -53,10 +53,11 @@ def item_events(item: Json, unknown: Counter[str]) -> Iterator[Event]:
     else:
         name = as_text(kind)
         if kind == "system":
-            name = f"system {as_text(item.get('subtype'))}"
-            if item.get("subtype") not in _KNOWN_SYSTEM:
+            subtype = as_text(item.get("subtype"))
+            name = f"system {subtype}"
+            if subtype not in _KNOWN_SYSTEM:
                 unknown[name[:80]] += 1
-        elif kind not in _KNOWN:
+        elif name not in _KNOWN:
             unknown[f"item {name[:60]}"] += 1
         yield Event(kind="other", text=name, time=time, agent=AGENT, data=item)
 

@@ -70,7 +70,8 @@ class _Reader:
             yield Event(kind="other", text=as_text(kind), agent=AGENT, data=line)
 
     def _item(self, item: Json, stage: str) -> Iterator[Event]:
-        kind, data = item.get("type"), {"type": as_text(item.get("type"))}
+        kind = as_text(item.get("type"))
+        data = {"type": kind}
         if kind in _CALLS:
             yield from self._call(item, stage)
         elif kind in ("agent_message", "reasoning", "error") and stage == "completed":
@@ -84,8 +85,8 @@ class _Reader:
         elif kind == "todo_list" and stage != "started":
             yield Event(kind="other", text=_todo(item), agent=AGENT, data={**data, "stage": stage})
         elif kind not in ("agent_message", "reasoning", "error", "todo_list"):
-            self._unknown[f"item {as_text(kind)[:60]}"] += 1
-            yield Event(kind="other", text=as_text(kind), agent=AGENT, data={"stage": stage, "item": item})
+            self._unknown[f"item {kind[:60]}"] += 1
+            yield Event(kind="other", text=kind, agent=AGENT, data={"stage": stage, "item": item})
 
     def _call(self, item: Json, stage: str) -> Iterator[Event]:
         call_id = as_text(item.get("id"))

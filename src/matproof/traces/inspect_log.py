@@ -7,6 +7,7 @@ epoch are the phase.
 """
 
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -17,7 +18,7 @@ from typing import Any, BinaryIO
 from matproof.models.base import Json
 from matproof.models.conversation import number, total
 from matproof.traces.archived import opened
-from matproof.traces.blocks import result_text
+from matproof.traces.blocks import dicts, result_text
 from matproof.traces.events import Event, TokenCounts, as_text, kind_of, money
 from matproof.traces.json_pieces import pieces
 from matproof.traces.lines import parsed
@@ -35,6 +36,8 @@ _KNOWN_EVENTS = frozenset(
         *("state", "step", "store", "subtask"),
     }
 )
+_BROKEN = (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What a damaged document or archive raises; RuntimeError: a member that is encrypted or packed oddly."""
 Open = Callable[[], AbstractContextManager[BinaryIO]]
 
 
@@ -72,7 +75,7 @@ def _document(source: Open, unknown: Counter[str], *, prefix: tuple[str, ...]) -
                     yield from sample.events(path[depth:], parsed(text))
                 else:
                     yield Event(kind="other", text=".".join(path), data={"value": parsed(text)})
-    except (ValueError, OSError) as error:
+    except _BROKEN as error:
         unknown["rest of a broken document"] += 1
         yield Event(kind="error", text=f"the document can't be read further: {error}")
 
@@ -88,7 +91,7 @@ def _attachments(source: Open, prefix: tuple[str, ...]) -> dict[str, str]:
                 if path[:-1] == (*prefix, "attachments") and text is not None and size + len(text) <= MOST_ATTACHMENTS:
                     size += len(text)
                     found[path[-1]] = as_text(parsed(text))
-    except (ValueError, OSError):
+    except _BROKEN:
         return found  # the pass that follows meets the same end and tells
     return found
 
@@ -141,9 +144,8 @@ class _Sample:
             common["model"] = message["model"]
         for part in content if isinstance(content, list) else [content]:
             yield from self._part(part, as_text(role), common)
-        for call in message.get("tool_calls") or []:
-            if isinstance(call, dict):
-                yield self._tool_call(call, common)
+        for call in dicts(message.get("tool_calls")):
+            yield self._tool_call(call, common)
 
     def _part(self, part: Any, role: str, common: Json) -> Iterator[Event]:
         if isinstance(part, str):
@@ -205,7 +207,7 @@ class _Sample:
         elif kind == "info" and event.get("source") == OWN and isinstance(event.get("data"), dict):
             yield _own_event(event["data"], common)
         else:
-            if kind not in _KNOWN_EVENTS:
+            if as_text(kind) not in _KNOWN_EVENTS:
                 self.unknown[f"event {as_text(kind)[:60]}"] += 1
             yield Event(kind="other", text=as_text(kind), data=event, **common)
 
@@ -214,9 +216,9 @@ class _Sample:
         output = output if isinstance(output, dict) else {}
         name = event.get("model")
         common = {**common, "model": name if isinstance(name, str) else None}
-        for choice in output.get("choices") or []:
-            message = choice.get("message") if isinstance(choice, dict) else None
-            if isinstance(message, dict) and message.get("id") not in self.messages:
+        for choice in dicts(output.get("choices")):
+            message = choice.get("message")
+            if isinstance(message, dict) and as_text(message.get("id")) not in self.messages:
                 yield from self._message(message, **common)
         error = event.get("error") or output.get("error")
         if error:
