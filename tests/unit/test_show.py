@@ -118,6 +118,12 @@ def test_nothing_that_a_terminal_obeys_is_left(text: str) -> None:
         assert all(each.isprintable() or each in "\n\t" for each in re.sub(r"\x1b\[[\d;]*m", "", line))
 
 
+def test_a_tools_name_can_not_pretend_to_be_an_event() -> None:
+    head, body = shown(Event(kind="tool_call", tool="Bash\n12:00:00  plan  message", text="x"))
+    assert "calls Bash␊12:00:00  plan  message" in head
+    assert body == "  x"
+
+
 def test_long_texts_are_bounded_unless_all_is_asked_for(tmp_path: Path) -> None:
     trace = TraceWriter(tmp_path / "trace.jsonl")
     trace.write("plan", "tool_result", "\n".join(["x" * 3000, *map(str, range(99))]))

@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,3 +40,17 @@ def test_any_text_can_be_written(text: str) -> None:
         trace.write("plan", "message", text)
         trace.close()
         assert len(list(read_trace(path))) == 1
+
+
+def test_data_of_any_depth_can_be_written(tmp_path: Path) -> None:
+    trace = TraceWriter(tmp_path / "trace.jsonl")
+    for depth in (200, *range(248, 260), 900):
+        data: dict[str, Any] = {}
+        for _ in range(depth):
+            data = {"a": data}
+        trace.write("plan", "other", data=data)
+    trace.close()
+    events = list(read_trace(tmp_path / "trace.jsonl"))
+    assert len(events) == 14
+    assert list(events[0].data or {}) == ["a"]
+    assert list(events[-1].data or {}) == ["not_json"]

@@ -67,13 +67,13 @@ def _color(no_color: bool) -> bool | None:
 
 
 def _lines(events: "Events", wanted: frozenset[str], full: bool) -> Iterator[str]:
-    from matproof.traces.shown import named, plain, shown
+    from matproof.traces.shown import named, one_line, shown
 
     for event in named(events):
         if event.kind in wanted:
             yield from shown(event, full=full)
     if events.unknown:
-        names = ", ".join(f"{plain(name)} ({count})" for name, count in events.unknown.most_common(10))
+        names = ", ".join(f"{one_line(name)} ({count})" for name, count in events.unknown.most_common(10))
         yield f"not known to this version, shown as other: {names}"
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import to_jsonable_python
 
 from matproof.core.clock import timestamp
 from matproof.core.files import read_json_lines, to_json
@@ -210,7 +211,8 @@ def as_text(value: object) -> str:
 def _as_data(data: dict[str, Any]) -> dict[str, Any]:
     """`data` as it can be read again; what is no JSON, or too much of it, is kept as the beginning of its text."""
     try:
-        written = to_json(data, indent=None)
+        # Through pydantic, which writes less deep than json does; in lists, as it lies deeper in its event.
+        written = to_json(to_jsonable_python([[data]]), indent=None)[2:-2]
     except (ValueError, TypeError, RecursionError):
         return {"not_json": as_text(data)[:BODY_LIMIT]}
     return data if len(written) <= BODY_LIMIT else {"cut": written[:BODY_LIMIT]}

@@ -44,7 +44,7 @@ def shown(event: Event, *, full: bool = False) -> Iterator[str]:
     about = [event.time[11:19] if event.time else "", event.phase, _headline(event)]
     if event.agent and "/" in event.agent:
         about.append(f"[{event.agent}]")
-    yield click.style("  ".join(plain(each) for each in about if each), **style)
+    yield click.style(one_line("  ".join(each for each in about if each)), **style)
     for line in _lines(_body(event), full):
         yield click.style(f"  {line}", fg="bright_black") if event.kind in ("thinking", "other") else f"  {line}"
     if event.cut is not None:
@@ -68,6 +68,11 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() or each in "\n\t" else _visible(each) for each in text)
+
+
+def one_line(text: str) -> str:
+    """`plain` text without a line's end, for names, which could otherwise pretend to be events of their own."""
+    return plain(text).replace("\n", _visible("\n"))
 
 
 def _visible(character: str) -> str:
