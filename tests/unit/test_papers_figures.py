@@ -244,6 +244,27 @@ def test_a_figure_that_shows_a_link_is_left_out(tmp_path: Path) -> None:
     assert "github" not in markdown
 
 
+def test_a_link_is_found_wherever_it_stands_in_a_figure(tmp_path: Path) -> None:
+    def full(last: str) -> Drawing:
+        drawing = plot(last)
+        for number in range(60):
+            drawing.add(String(42, 147 - 1.7 * number, f"sample {number} of the series, annealed", fontSize=1.5))
+        return drawing
+
+    story = [
+        text(TALK),
+        full("github.com/someone/code"),
+        text("Figure 1. It."),
+        full("time (ps)"),
+        text("Figure 2. It."),
+    ]
+    summary = parse_claim(claim(tmp_path, story), tmp_path / "paper.md", tmp_path / "cache")
+    assert [path.name for path in (tmp_path / "paper.figures").iterdir()] == ["page-1-figure-2.png"]
+    markdown = summary.out.read_text()
+    assert "github" not in markdown
+    assert markdown.count(" …\n") == 1
+
+
 def test_old_figures_go_and_what_is_not_ours_stays(tmp_path: Path) -> None:
     task = claim(tmp_path, [text(TALK)])
     old = tmp_path / "paper.figures"

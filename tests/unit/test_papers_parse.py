@@ -46,7 +46,7 @@ def test_a_pdf_is_parsed_once_for_its_content(claim: Path, tmp_path: Path) -> No
     pdf(claim / "agent_view" / "a.pdf", "See zenodo.org/record/1 for code.")
     cache = tmp_path / "cache"
     first = parse_claim(claim, tmp_path / "paper.md", cache)
-    assert (first.cached, first.parser) == (0, "light 2")
+    assert (first.cached, first.parser) == (0, "light 3")
     (kept,) = cache.iterdir()
     (kept / "paper.md").write_text("<!-- page 1 -->\n\nFrom the cache.\n")
     os.utime(claim / "agent_view" / "a.pdf")
@@ -102,8 +102,8 @@ def test_the_command_says_what_it_did(claim: Path, tmp_path: Path) -> None:
     arguments = [str(claim), "--out", str(tmp_path / "paper.md"), "--cache", str(tmp_path / "cache")]
     first = CliRunner().invoke(command, arguments, catch_exceptions=False)
     second = CliRunner().invoke(command, arguments, catch_exceptions=False)
-    assert "a.pdf by light 2; " in first.output
-    assert "a.pdf by light 2, 1 of 1 from the cache; " in second.output
+    assert "a.pdf by light 3; " in first.output
+    assert "a.pdf by light 3, 1 of 1 from the cache; " in second.output
     assert "1 links removed (paper.links.json)" in second.output
     assert json.loads((tmp_path / "paper.links.json").read_text())["schema_version"] == 1
 

@@ -92,7 +92,7 @@ def test_without_models_the_light_parser_answers_in_two_seconds(
     result = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert elapsed() - began < 2
     assert result.exit_code == 0
-    assert "a.pdf by light 2; " in result.stdout
+    assert "a.pdf by light 3; " in result.stdout
     assert "warning: Docling has no models in" in result.stderr
     assert "docling-tools models download layout tableformer code_formula -o DIR" in result.stderr
     assert "DOCLING_ARTIFACTS_PATH=DIR" in result.stderr
@@ -103,8 +103,8 @@ def test_a_fallback_is_kept_as_what_it_is(claim: Path, tmp_path: Path, monkeypat
     monkeypatch.setenv("MATPROOF_DOCLING_PYTHON", sys.executable)
     monkeypatch.setenv("DOCLING_ARTIFACTS_PATH", str(tmp_path / "none"))
     parse_claim(claim, tmp_path / "paper.md", tmp_path / "cache", "docling")
-    assert json.loads((tmp_path / "paper.links.json").read_text())["parser"] == "light 2"
-    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".light-2"]
+    assert json.loads((tmp_path / "paper.links.json").read_text())["parser"] == "light 3"
+    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".light-3"]
 
 
 def test_docling_that_is_not_installed_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ class LightParser:
     """Parser `light`. Raises InputError, one clear line, for every PDF that has no text to give."""
 
     name: ClassVar[str] = "light"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     """Raised whenever the same PDF would give another text: it is part of the cache's key."""
 
     timeout_s: float = TIMEOUT_S

@@ -26,8 +26,8 @@ FIGURES = "figures"
 """Directory that a parser names in `![Figure 3 (page 5)](figures/page-5-figure-3.png)`."""
 FIGURE_NAME = re.compile(r"page-\d{1,5}-(?:figure-S?\d{1,3}|picture)(?:-\d{1,4})?\.png")
 _IN_FIGURE = "In the figure: "
-_LONGEST_TEXT = 1500
-"""Characters of a figure's own text."""
+LONGEST_TEXT = 1500
+"""Characters of a figure's own text that a paper keeps."""
 
 
 def figure_block(name: str | None, number: str | None, page: int, text: str) -> str:
@@ -35,8 +35,7 @@ def figure_block(name: str | None, number: str | None, page: int, text: str) -> 
     title = f"Figure {number} (page {page})" if number else f"Picture (page {page})"
     lines = [f"![{title}]({FIGURES}/{name})"] if name else []
     if text:
-        plain = text.replace("<!--", "&lt;!--")
-        lines.append(_IN_FIGURE + (plain if len(plain) <= _LONGEST_TEXT else f"{plain[:_LONGEST_TEXT]} …"))
+        lines.append(_IN_FIGURE + text.replace("<!--", "&lt;!--"))
     return "\n\n".join(lines)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from matproof.core.errors import InputError
 from matproof.core.files import read_text, sha256_of, write_bytes, write_json, write_text
 from matproof.papers.links import RemovedLink, remove_links
-from matproof.papers.markers import FIGURE_NAME, FIGURES, figure_text, file_marker
+from matproof.papers.markers import FIGURE_NAME, FIGURES, LONGEST_TEXT, figure_text, file_marker
 from matproof.papers.parsers import Parser, parser_named
 from matproof.records.base import Record
 
@@ -155,11 +155,15 @@ def _with_pictures(markdown: str, figures: Path, prefix: str, shown: Path, pictu
         here = f"]({FIGURES}/{picture.name})"
         if not FIGURE_NAME.fullmatch(picture.name) or here not in markdown:
             continue
-        _, found = remove_links(figure_text(markdown, picture.name))
+        written = figure_text(markdown, picture.name)
+        _, found = remove_links(written)
         if found:
             start, _, end = markdown.partition(here)
             markdown = f"{start[: start.rindex('![')]}[figure left out: it shows a link]{end}"
             continue
+        # Only now: the picture shows all of it.
+        if len(written) > LONGEST_TEXT:
+            markdown = markdown.replace(written, f"{written[:LONGEST_TEXT]} …", 1)
         pictures[prefix + picture.name] = picture.read_bytes()
         markdown = markdown.replace(here, f"]({shown.name}/{prefix}{picture.name})")
     return markdown
