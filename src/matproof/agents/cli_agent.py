@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Literal
 
 from matproof.agents.base import AgentReport, Work
-from matproof.agents.cli_client import REMEDY, Briefing, Client
+from matproof.agents.cli_client import Briefing, Client, check_version
 from matproof.agents.following import Following
 from matproof.agents.inside import ARTIFACTS, CLIENT, PAYLOAD, SYSTEM_PROMPT
 from matproof.agents.prompting import session_versions, system_prompt, whole_prompt, write_up_prompt
@@ -70,8 +70,7 @@ class _Session:
         self._place = work.place.client
         self._program = client.program()
         self._version = client.version()
-        if (wanted := work.setting.client_version) not in (None, self._version):
-            raise InfrastructureError(f"{client.name} is {self._version}, and the setting is for {wanted}; {REMEDY}")
+        check_version(client.name, self._version, work.setting.client_version)
         self._served = _serves_papers(work)
         self._starts = 0
 

@@ -13,12 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from matproof.agents.inside import ARTIFACTS, CLIENT, SYSTEM_PROMPT
+from matproof.core.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from matproof.traces.events import Event
 
 REMEDY = "run `make agents`"
 """How a missing client is put in place; ends the message of `Client.program`."""
+
+
+def check_version(name: str, version: str, wanted: str | None) -> None:
+    """Raises InfrastructureError where a setting is for another version of client `name` than the one here."""
+    if wanted not in (None, version):
+        raise InfrastructureError(f"{name} is {version}, and the setting is for {wanted}; {REMEDY}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

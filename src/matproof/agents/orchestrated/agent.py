@@ -16,6 +16,7 @@ import claude_agent_sdk  # noqa: F401 - whole before the first session, whatever
 from pydantic import BaseModel
 
 from matproof.agents.base import AgentReport, Work
+from matproof.agents.cli_client import check_version
 from matproof.agents.inside import ARTIFACTS, PAYLOAD
 from matproof.agents.orchestrated.execute import Execution
 from matproof.agents.orchestrated.plan import Bounds, Plan, bounded
@@ -61,6 +62,7 @@ class Orchestrated:
 
     def run(self, work: Work) -> AgentReport:
         """Plan, set up, execute, extract. Raises InfrastructureError and RefusedError."""
+        check_version(self.name, client_version(), work.setting.client_version)
         return _Run(work).report()
 
 
@@ -97,7 +99,7 @@ class _Run:
             phases=tuple(self._phases),
             steps=tuple(self._ledger.steps),
             sandbox=merged_report(self._sessions.reports),
-            versions={"claude_client": client_version(), **prompt_versions()},
+            versions={f"client.{Orchestrated.name}": client_version(), **prompt_versions()},
         )
 
     def _phase(self, name: PhaseName, action: Callable[[], T]) -> T:
