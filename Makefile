@@ -9,7 +9,7 @@ help: ## what there is
 setup: ## install what the demo needs
 	@scripts/setup.sh demo
 
-agents: ## install the codex client, which needs npm (docs/agents.md)
+agents: setup ## install the clients of the agents; codex needs npm (docs/agents.md)
 	@scripts/agents.sh
 
 docling: ## install Docling for parsing papers, in .venv-docling (docs/papers.md)

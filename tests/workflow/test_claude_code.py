@@ -225,7 +225,7 @@ def test_a_missing_client_is_one_clear_line(claude: Bench, monkeypatch: pytest.M
     monkeypatch.setattr(claude_agent_sdk.__spec__, "origin", str(tmp_path / "sdk/__init__.py"))
     with pytest.raises(InfrastructureError) as told:
         claude.run()
-    assert str(told.value) == f"claude-agent-sdk has no client at {tmp_path}/sdk/_bundled/claude; run `make agents`"
+    assert str(told.value) == f"claude-agent-sdk has no client at {tmp_path}/sdk/_bundled/claude; install it again"
 
 
 def test_another_version_than_the_setting_is_for_is_refused(claude: Bench) -> None:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from matproof.traces.events import Event
 
 REMEDY = "run `make agents`"
-"""How a missing client is put in place; ends the message of `Client.program`."""
+"""How a client that is not installed is put in place."""
 
 
 def check_version(name: str, version: str, wanted: str | None) -> None:
     """Raises InfrastructureError where a setting is for another version of client `name` than the one here."""
     if wanted not in (None, version):
-        raise InfrastructureError(f"{name} is {version}, and the setting is for {wanted}; {REMEDY}")
+        raise InfrastructureError(f"{name} is {version}, and the setting is for {wanted}; install that one")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Client(Protocol):
     run's record says so."""
 
     def program(self) -> Path:
-        """The program on this host. Raises InfrastructureError, one line that ends in `REMEDY`, where it is missing."""
+        """The program on this host. Raises InfrastructureError, one line with the remedy, where it is missing."""
         ...
 
     def software(self) -> tuple[Path, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from matproof.agents.cli_client import REMEDY, Briefing
+from matproof.agents.cli_client import Briefing
 from matproof.core.errors import InfrastructureError
 from matproof.core.files import to_json
 from matproof.models.session import client_environment, client_program, client_version
@@ -27,7 +27,7 @@ class ClaudeCode:
         """The native program in the package."""
         program = Path(client_program())
         if not program.is_file():
-            raise InfrastructureError(f"claude-agent-sdk has no client at {program}; {REMEDY}")
+            raise InfrastructureError(f"claude-agent-sdk has no client at {program}; install it again")
         return program
 
     def software(self) -> tuple[Path, ...]:
