@@ -117,6 +117,16 @@ def test_bodies_together_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert here.post("/s/plan/v1/messages", **HELLO, padding="x" * 40_000).status_code == 200
 
 
+def test_a_body_that_would_fill_the_memory_once_parsed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(scripted(tmp_path, SCRIPT)) as here:
+        assert here.post("/s/plan/v1/messages", **HELLO, padding=[[]] * 1_000_000).status_code == 413
+        monkeypatch.setattr("matproof.models.serving.MAX_BODIES_BYTES", 1_000_000)
+        assert here.post("/s/plan/v1/messages", **HELLO, padding=[[]] * 10_000).status_code == 503
+        assert here.post("/s/plan/v1/messages", **HELLO).status_code == 200
+
+
 def test_a_compressed_body_is_refused(tmp_path: Path) -> None:
     with opened(scripted(tmp_path, SCRIPT)) as here:
         answer = here.client.post("/s/plan/v1/messages", content=b"x", headers={"content-encoding": "gzip"})

@@ -13,6 +13,7 @@ from gateway_fixture import opened, scripted
 
 from matproof.agents.claude_code.agent import ClaudeCode
 from matproof.core.errors import InfrastructureError
+from matproof.traces import called
 from matproof.traces.agreement import MOST, disagreements
 from matproof.traces.events import Event, TokenCounts
 from matproof.traces.from_exchanges import ExchangeEvents
@@ -302,3 +303,13 @@ def test_a_command_longer_than_any_system_runs_is_compared_at_once() -> None:
     client = [Event(kind="tool_call", tool="command_execution", call_id="i", text=command, agent="codex")]
     (told,) = disagreements(client, [])
     assert told.startswith("the client reports a call of command_execution that no answer held")
+
+
+def test_an_account_that_takes_hours_to_compare_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(called, "LONGEST_S", 0.1)
+    patch = json.dumps({"changes": [{"path": "/last"}] * 10_000})
+    client = [Event(kind="tool_call", tool="file_change", call_id="i", text=patch, agent="codex")]
+    made = json.dumps({"cmd": "x" * 200_000 + " last"})
+    gateway = [Event(kind="tool_call", tool="exec_command", call_id="m", text=made, agent="codex")]
+    with pytest.raises(TimeoutError, match="longer than"):
+        disagreements(client, gateway)

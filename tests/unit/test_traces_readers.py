@@ -311,3 +311,15 @@ def test_old_and_newer_traces_are_read(tmp_path: Path) -> None:
     assert cut.cut is not None
     assert cut.cut.characters == 50_000
     assert events.unknown == {"kind dream": 1}
+
+
+def test_a_line_that_would_fill_the_memory_is_kept_as_it_is() -> None:
+    unknown: Counter[str] = Counter()
+    line = b'{"type": "result", "a": [' + b"[]," * 1_000_001 + b"[]]}\n"
+    tracemalloc.start()
+    (event,) = claude_stream.events(io.BytesIO(line), unknown)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert event.text.startswith('{"type": "result"')
+    assert unknown == {"line that is no JSON object": 1}
+    assert most < 10 * len(line)

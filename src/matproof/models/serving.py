@@ -27,6 +27,10 @@ MAX_BODY_BYTES = 64_000_000
 """Longest request."""
 MAX_BODIES_BYTES = 256_000_000
 """All requests under way together."""
+MAX_BODY_PARTS = 1_000_000
+"""Lists, objects and commas of one request."""
+_PART_BYTES = 100
+"""Memory that each of them takes once it is parsed, about: thirty times what it took in the request."""
 _PATH = re.compile(rf"/s/({SESSION_PATTERN})((?:/[A-Za-z0-9_.-]{{1,80}}){{0,6}}/?)")
 _QUERY = re.compile(r"[A-Za-z0-9_.=&-]{0,200}")
 
@@ -119,6 +123,10 @@ class Service:
             raw = await self._body(headers, receive, held)
             if raw is None:
                 return
+            parts = sum(map(raw.count, (b"[", b"{", b",")))
+            if parts > MAX_BODY_PARTS:
+                raise Rejection(413, "request_too_large", "matproof: the request has too many parts", retry=False)
+            self._hold(held, parts * _PART_BYTES)
             body = parse_object(raw)
             if body is None:
                 raise Rejection(400, "invalid_request_error", "matproof: the body is not a JSON object", retry=False)
@@ -152,18 +160,21 @@ class Service:
                 return None
             chunk = bytes(message.get("body", b""))
             parts.append(chunk)
-            held.size += len(chunk)
-            self._held += len(chunk)
-            if held.size > MAX_BODY_BYTES:
+            if held.size + len(chunk) > MAX_BODY_BYTES:
                 raise _too_long()
-            if self._held > MAX_BODIES_BYTES:
-                raise Rejection(503, "overloaded_error", "matproof: too much is under way at once")
+            self._hold(held, len(chunk))
             if not message.get("more_body", False):
                 return b"".join(parts)
 
+    def _hold(self, held: "_Held", size: int) -> None:
+        held.size += size
+        self._held += size
+        if self._held > MAX_BODIES_BYTES:
+            raise Rejection(503, "overloaded_error", "matproof: too much is under way at once")
+
 
 class _Held:
-    """Bytes of one body that are in memory."""
+    """Bytes of one body that are in memory, parsed ones too."""
 
     size = 0
 

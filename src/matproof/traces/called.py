@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from matproof.core.clock import elapsed
 from matproof.traces.codex_exec import COMMAND, PATCH
 from matproof.traces.events import Event
 
@@ -24,6 +25,8 @@ _PROGRAM = "exec"
 """Tool of Codex that runs a program, which calls tools; some models get no other."""
 _MOST_SHELL = 200_000
 """Longest reported command that is split into words: that takes time by the square, and no system runs a longer one."""
+LONGEST_S = 30.0
+"""For looking for what was reported: a hostile account could make it take hours, which no walltime ends."""
 _RAN = ("Wall time", "Exit code", "exit code", "exited with code")
 """One of these stands in the result of a command that Codex did run."""
 
@@ -90,7 +93,9 @@ class Codex:
         """The calls of `reported` that stand in no call of `made`, and those of `made` that were not reported.
 
         What Codex never reports is not among the latter: other tools than commands, and commands that never ran.
+        Raises TimeoutError after `LONGEST_S` seconds.
         """
+        until = elapsed() + LONGEST_S
         asked = {_bare(text) for call in made if call.tool in _COMMANDS for text in _strings(call.given)}
         # A model that writes programs which call tools computes its commands: nobody can look for them.
         computed = any(call.tool == _PROGRAM for call in made)
@@ -99,11 +104,12 @@ class Codex:
         done: set[str] = set()
         patched: set[str] = set()
         for call in reported:
+            _check(until)
             script = _script(call.given) if call.tool == COMMAND else ""
             names = _changed(call.given) if call.tool == PATCH else []
             if script in asked or (computed and call.tool in (COMMAND, PATCH)):
                 done.add(script)
-            elif names and all(any(name in text for text in everything) for name in names):
+            elif names and all(_found(name, everything, until) for name in names):
                 patched.update(names)
             else:
                 strange.append(call)
@@ -117,6 +123,16 @@ class Codex:
         if call.call_id not in self._ran or (_APPLY in call.given and any(name in call.given for name in patched)):
             return False
         return not {_bare(text) for text in _strings(call.given)} & done
+
+
+def _found(name: str, texts: list[str], until: float) -> bool:
+    _check(until)
+    return any(name in text for text in texts)
+
+
+def _check(until: float) -> None:
+    if elapsed() > until:
+        raise TimeoutError(f"comparing it with the record takes longer than {LONGEST_S:g} s")
 
 
 def _strings(given: str) -> list[str]:

@@ -15,6 +15,9 @@ from matproof.traces.events import Event
 MOST_LINE = 64_000_000
 """Bytes of the longest line that is parsed; of a longer one only the size and hash are kept."""
 
+MOST_PARTS = 2_000_000
+"""Lists, objects and commas of a line that is parsed: in memory a small one takes thirty times its bytes."""
+
 
 def parsed(text: bytes) -> Any:
     """JSON as plain data. Raises ValueError; what the fast parser refuses, such as half a surrogate pair, is tried
@@ -28,6 +31,11 @@ def parsed(text: bytes) -> Any:
             raise ValueError("nested too deeply") from error
 
 
+def parts(text: bytes) -> int:
+    """At least as many as the lists, objects and values in `text`."""
+    return sum(map(text.count, (b"[", b"{", b",")))
+
+
 def events_of_lines(
     stream: BinaryIO, unknown: Counter[str], events_of: Callable[[Json], Iterator[Event]]
 ) -> Iterator[Event]:
@@ -38,7 +46,7 @@ def events_of_lines(
             yield _too_long(stream, line)
             continue
         try:
-            item = parsed(line)
+            item = parsed(line) if parts(line) <= MOST_PARTS else None
         except ValueError:
             item = None
         if isinstance(item, dict):
