@@ -20,6 +20,7 @@ from matproof.core.files import (
     write_json,
     write_text,
 )
+from matproof.core.trees import plain_files
 
 
 class Named(BaseModel):
@@ -171,3 +172,13 @@ def test_what_is_open_already_is_left_as_it_is(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     give_back(tmp_path)
     assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_flood_of_directories_and_links_ends_the_look_at_a_tree(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"d{number:02d}").mkdir()
+    (tmp_path / "d00/a.txt").write_text("a")
+    assert plain_files(tmp_path, 3).whole
+    for number in range(20):
+        (tmp_path / f"d00/l{number}").symlink_to("a.txt")
+    assert not plain_files(tmp_path, 3).whole
