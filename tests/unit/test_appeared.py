@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from matproof.core.processes import run
 from matproof.execution import appeared as module
 from matproof.execution.appeared import appeared, marks
 
@@ -51,3 +52,11 @@ def test_names_are_cut_but_counted(tmp_path: Path) -> None:
         (tmp_path / f"{number:04d}").write_text("x")
     names, total = appeared({}, marks(tmp_path), expected=())
     assert (len(names), total) == (module.MOST_NAMES, module.MOST_NAMES + 5)
+
+
+def test_directories_in_directories_without_end_are_not_compared(tmp_path: Path) -> None:
+    assert run(["sh", "-c", "for i in $(seq 1100); do mkdir d && cd d; done"], cwd=tmp_path).ok
+    try:
+        assert marks(tmp_path) is None
+    finally:
+        run(["rm", "-r", "d"], cwd=tmp_path)

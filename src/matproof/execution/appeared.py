@@ -16,7 +16,17 @@ Marks = Mapping[str, tuple[int, int]]
 
 
 def marks(artifacts: Path) -> Marks | None:
-    """The files there are; None where they are more than MOST_FILES. A directory that can't be read is left out."""
+    """The files there are; None where they are more than MOST_FILES, or deeper than a thousand directories.
+
+    A directory that can't be read is left out.
+    """
+    try:
+        return _marks(artifacts)
+    except (OSError, RecursionError):
+        return None
+
+
+def _marks(artifacts: Path) -> Marks | None:
     found: dict[str, tuple[int, int]] = {}
     root = os.fsencode(artifacts)
     for folder, _, names, handle in os.fwalk(root, follow_symlinks=False):
