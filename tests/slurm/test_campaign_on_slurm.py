@@ -11,16 +11,18 @@ from slurm_checkout import GPU, STEPS, Checkout, check_out
 from matproof.core.processes import Finished
 from matproof.tables.store import read_rows
 
-RUNS = ((GPU, "scripted-orchestrated"), (STEPS, "scripted-careless"))
+RUNS = ((GPU, "scripted-orchestrated"), (STEPS, "scripted-careless"), (STEPS, "scripted-claude-code"))
 JUDGES = ("checks", "scripted-judge")
 
 
 @pytest.fixture(scope="module")
 def campaign(shared_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Finished]:
-    """Two sample claims under a setting each, one with GPUs, on nodes with different features, through all stations."""
+    """Two sample claims, one with GPUs, and three settings, on nodes with different features, through all stations."""
     checkout = check_out(tmp_path_factory.mktemp("campaign") / "checkout", shared_cluster, GPU, STEPS)
     checkout.edit(f"tasks/{GPU}/meta/claim.yaml", "gpus: 0", "gpus: 2, constraint: even")
+    checkout.edit("config/config.yaml", "scripted-codex, ", "")
     checkout.edit("config/settings/scripted-orchestrated.yaml", "agent:", f"claims: [{GPU}]\nagent:")
+    checkout.edit("config/settings/scripted-claude-code.yaml", "agent:", f"claims: [{STEPS}]\nagent:")
     checkout.edit("config/settings/scripted-careless.yaml", "agent:", "constraint: odd\nagent:")
     finished = checkout.snakemake()
     assert finished.ok, finished.stderr + shared_cluster.logs()

@@ -44,7 +44,7 @@ def newest_attempt(root: Path) -> AttemptPlace | None:
     """The newest attempt of the run at `root`, or the attempt that `root` is; None where it is neither."""
     attempts = RunPlace(root).attempts
     if attempts.is_dir():
-        numbers = sorted(each.name for each in attempts.iterdir() if each.name.isdecimal() and each.is_dir())
+        numbers = sorted((each.name for each in attempts.iterdir() if each.name.isdecimal() and each.is_dir()), key=int)
         return AttemptPlace(attempts / numbers[-1]) if numbers else None
     place = AttemptPlace(root)
     return place if place.trace.is_file() or place.exchanges.is_file() else None

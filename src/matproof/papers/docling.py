@@ -20,6 +20,7 @@ from typing import ClassVar
 from matproof.core.errors import InputError
 from matproof.core.processes import Finished, run
 from matproof.papers.docling_child import PROBLEM, Order
+from matproof.papers.light import refuse_size
 from matproof.papers.markers import FIGURE_NAME, FIGURES
 
 TIMEOUT_S = 900.0
@@ -54,6 +55,7 @@ class DoclingParser:
 
     def parse(self, pdf: Path, figures: Path | None = None) -> str:
         """See `Parser.parse`."""
+        refuse_size(pdf)
         with tempfile.TemporaryDirectory(prefix="matproof-docling-") as scratch:
             out, drawn = Path(scratch, "paper.md"), Path(scratch, FIGURES)
             drawn.mkdir()

@@ -33,6 +33,15 @@ _PROBLEM = 3
 """Exit status of the child for a PDF that can't be read; its last line of output says why."""
 
 
+def refuse_size(pdf: Path) -> None:
+    """Raise InputError for a PDF that is empty, or larger than any parser is given."""
+    size = pdf.stat().st_size
+    if size == 0:
+        raise InputError(pdf, "", "the file is empty", "put the paper there")
+    if size > MAX_PDF_BYTES:
+        raise InputError(pdf, "", f"larger than {MAX_PDF_BYTES // 10**6} MB", "give a smaller PDF, or paper.md")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LightParser:
     """Parser `light`. Raises InputError, one clear line, for every PDF that has no text to give."""
@@ -50,11 +59,7 @@ class LightParser:
 
     def parse(self, pdf: Path, figures: Path | None = None) -> str:
         """Markdown with a `<!-- page 3 -->` marker before each page; pictures of figures go into `figures`."""
-        size = pdf.stat().st_size
-        if size == 0:
-            raise InputError(pdf, "", "the file is empty", "put the paper there")
-        if size > MAX_PDF_BYTES:
-            raise InputError(pdf, "", f"larger than {MAX_PDF_BYTES // 10**6} MB", "give a smaller PDF, or paper.md")
+        refuse_size(pdf)
         with tempfile.TemporaryDirectory(prefix="matproof-parse-") as scratch:
             out = Path(scratch) / "paper.md"
             argv = [sys.executable, "-I", "-c", _DOOR, str(Path(__file__).parents[2]), str(pdf.resolve()), str(out)]

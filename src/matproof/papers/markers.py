@@ -41,6 +41,9 @@ def figure_block(name: str | None, number: str | None, page: int, text: str) -> 
 
 def figure_text(markdown: str, name: str) -> str:
     """What is written in the figure whose picture is `name`; empty where nothing is."""
-    _, _, after = markdown.partition(f"]({FIGURES}/{name})")
-    block = after.lstrip("\n").split("\n", 1)[0]
+    # Only a line of ours is a picture's: a paper may print the same address in its text.
+    found = re.search(rf"^!\[.*\]\({re.escape(FIGURES)}/{re.escape(name)}\)$", markdown, re.MULTILINE)
+    if found is None:
+        return ""
+    block = markdown[found.end() :].lstrip("\n").split("\n", 1)[0]
     return block.removeprefix(_IN_FIGURE) if block.startswith(_IN_FIGURE) else ""

@@ -85,8 +85,14 @@ class ExchangeEvents:
                     # Two lines run together after a crash: the rest of the record is still worth reading.
                     self.unknown["unreadable line"] += 1
                     yield Event(kind="other", text=line.decode(errors="replace"), agent=self._agent)
-                else:
+                    continue
+                try:
                     yield from self._events(exchange)
+                except Exception as error:
+                    # An agent wrote the request: what nobody foresaw in it must not cost the run, or buy it another.
+                    self.unknown["exchange that can't be told"] += 1
+                    said = f"exchange {exchange.number} can't be told: {type(error).__name__}: {error}"
+                    yield Event(kind="other", text=said, agent=self._agent)
 
     def _events(self, exchange: Exchange) -> Iterator[Event]:
         lane, known = self._lane(exchange), {"exchange": exchange.number}

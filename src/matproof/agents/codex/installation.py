@@ -38,8 +38,8 @@ def find() -> Installation:
         raise InfrastructureError(f"there is no codex client for {machine}; known: {', '.join(_BUILDS)}")
     suffix, target = _BUILDS[machine]
     software = PLACE / f"node_modules/@openai/codex-{suffix}/vendor/{target}"
-    program = software / "bin/codex"
-    if not program.is_file():
+    program, package = software / "bin/codex", PLACE / "node_modules/@openai/codex/package.json"
+    if not program.is_file() or not package.is_file():
         raise InfrastructureError(f"the codex client is not installed in {PLACE}: {REMEDY}")
-    described = json.loads((PLACE / "node_modules/@openai/codex/package.json").read_text(encoding="utf-8"))
+    described = json.loads(package.read_text(encoding="utf-8"))
     return Installation(program=program, software=software, version=str(described["version"]))
