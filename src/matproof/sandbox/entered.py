@@ -21,7 +21,7 @@ from matproof.records.run import SandboxReport
 from matproof.sandbox import enter
 from matproof.sandbox.host import entry_failure
 from matproof.sandbox.limits import LimitPlan
-from matproof.sandbox.spec import SandboxSpec
+from matproof.sandbox.spec import LONGEST_END_S, SandboxSpec
 
 
 def bridged(spec: SandboxSpec) -> bool:
@@ -89,7 +89,7 @@ class EnteredSandbox(ABC):
         with tempfile.TemporaryDirectory(prefix="matproof-") as folder:
             life = Path(folder, "life")
             finished = run(_argv(self.order(life, bridge=bridge, program=program), command), **how)
-            endings = _wait_for_end(life, timeout_s=10)
+            endings = _wait_for_end(life, timeout_s=LONGEST_END_S)
         if ".begun" not in endings and finished.ending == "exited":
             raise entry_failure(finished.stderr)
         return finished
@@ -102,7 +102,7 @@ class EnteredSandbox(ABC):
         self._lives.append(life)
         return path.absolute()
 
-    def wait_until_empty(self, timeout_s: float = 10.0) -> bool:
+    def wait_until_empty(self, timeout_s: float = LONGEST_END_S) -> bool:
         """See `Sandbox.wait_until_empty`; speaks of what launchers of this sandbox started."""
         endings = [_wait_for_end(life, timeout_s=timeout_s) for life in self._lives]
         return all(".begun" in ending for ending in endings)

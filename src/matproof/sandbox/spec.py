@@ -15,6 +15,8 @@ GATEWAY_PORT = 8080
 GATEWAY_URL = f"http://127.0.0.1:{GATEWAY_PORT}"
 """Where the gateway is found inside."""
 HOME = "/home/agent"
+LONGEST_END_S = 60.0
+"""How long what was killed may take to be gone; longer than the watcher beside it looks for survivors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class Sandbox(Protocol):
         Ending it, by any signal, ends everything inside; so does the end of the thread that started it.
         """
 
-    def wait_until_empty(self, timeout_s: float = 10.0) -> bool:
+    def wait_until_empty(self, timeout_s: float = LONGEST_END_S) -> bool:
         """Return when nothing that a launcher started runs any more, and whether each of them got inside.
 
         Raises InfrastructureError after `timeout_s` seconds.

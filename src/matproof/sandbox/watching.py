@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 LOOK_EVERY_S = 0.2
-END_WITHIN_S = 10.0
+END_WITHIN_S = 40.0
+"""A killed process that still writes to a slow file system takes a while to be gone."""
 
 
 class Namespace(NamedTuple):
