@@ -1,5 +1,9 @@
 """A program that a person watches: its streams are the terminal's, and a signal leaves nothing behind."""
 
+import os
+import signal
+import subprocess
+
 import pytest
 
 from matproof.core.processes import attached
@@ -17,6 +21,17 @@ def test_ctrl_c_is_its_own_to_answer_and_it_is_waited_for() -> None:
 
 def test_being_told_to_end_is_passed_on() -> None:
     assert attached(["sh", "-c", "trap 'exit 7' TERM; kill -TERM $PPID; while :; do sleep 0.05; done"]) == 7
+
+
+def test_being_told_to_end_while_the_program_is_being_started_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = subprocess.Popen
+
+    def told_at_once(argv: list[str]) -> "subprocess.Popen[bytes]":
+        os.kill(os.getpid(), signal.SIGTERM)
+        return start(argv)
+
+    monkeypatch.setattr(subprocess, "Popen", told_at_once)
+    assert attached(["sleep", "60"]) == -signal.SIGTERM
 
 
 def test_a_program_that_is_missing_says_so() -> None:

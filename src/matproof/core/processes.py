@@ -192,15 +192,22 @@ def attached(argv: Sequence[str]) -> int:
     Call it from the main thread. Raises FileNotFoundError where the program is missing.
     """
     process: subprocess.Popen[bytes] | None = None
+    early: list[int] = []
 
     def forward(number: int, _frame: object) -> None:
-        if process is not None and number == signal.SIGTERM:
+        if number != signal.SIGTERM:
+            return
+        if process is None:
+            early.append(number)
+        else:
             process.send_signal(number)
 
     # A handler of ours is not inherited, as ignoring would be: the program starts with the usual ones.
     before = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         process = subprocess.Popen(list(argv))
+        for number in early:  # came while the program was being started
+            process.send_signal(number)
         return process.wait()
     finally:
         for number, handler in before.items():
