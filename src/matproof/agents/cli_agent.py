@@ -154,9 +154,9 @@ class _Session:
 
     def _problem(self, finished: Finished, number: int) -> str:
         """How the client failed, with the last thing that it said of it."""
-        said = next((line for line in reversed(finished.stderr.splitlines()) if line.strip()), "")
-        if not said and not self._flooded(number):
-            said = self._last_words(number)
+        said = "" if self._flooded(number) else self._last_words(number)
+        if not said:  # only then: on standard error there are warnings too
+            said = next((line for line in reversed(finished.stderr.splitlines()) if line.strip()), "")
         return f"the client {_status(finished.returncode)}" + (f": {said.strip()[:1000]}" if said else "")
 
     def _last_words(self, number: int) -> str:
