@@ -3,12 +3,14 @@
 import json
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from failing_campaign import Campaign, until
+from single_run import CLAIM
 
 from matproof.core.processes import run
 
@@ -95,6 +97,24 @@ def test_a_second_worker_of_a_run_that_goes_on_elsewhere_ends_busy(campaign: Cam
         campaign.finishes()
     finally:
         snakemake.process.kill()
+
+
+def test_input_that_a_node_sees_late_is_waited_for(campaign: Campaign) -> None:
+    campaign.be_quick()
+    others = campaign.take_all_nodes("main")
+    snakemake = campaign.start("--latency-wait", "60")
+    (job,) = until(campaign.jobs)
+    manifest = campaign.project.root / f"results/claims/{CLAIM}/package/agent.json"
+    not_yet = manifest.rename(manifest.with_name("not-yet-visible"))
+    campaign.cluster.run("scancel", others)
+    until(lambda: campaign.cluster.state(job) == "RUNNING")
+    time.sleep(3)
+    assert campaign.cluster.state(job) == "RUNNING"
+    assert not campaign.place.attempts.exists()
+    not_yet.rename(manifest)
+    snakemake.ends(well=True)
+    campaign.is_judged()
+    assert campaign.jobs() == [job]
 
 
 @pytest.fixture
