@@ -14,6 +14,7 @@ benchmarks/published-executor` is the published one; `--group 20` makes one job 
 import argparse
 import os
 import resource
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -66,6 +67,8 @@ def campaign(root: Path, runs: int) -> None:
 
 def jobs(options: argparse.Namespace) -> None:
     """Run it and count."""
+    if shutil.which("sinfo") is None or not run(["sinfo"]).ok:
+        raise SystemExit("no Slurm answers here; a throw-away one is in the first lines of --help")
     grouping = []
     if options.group:
         grouping = ["--groups", "evaluate=judgements", "--group-components", f"judgements={options.group}"]
